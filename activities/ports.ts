@@ -1,0 +1,36 @@
+import type { Adapter } from '../src/contracts/adapter.js';
+import type { ControlFrame, Frame, Usage } from '../src/contracts/frames.js';
+
+/** One call to an agent, whatever it is: a lane's question, a judgement, an arbitration, a merge. */
+export interface AgentRequest {
+  /** Id of the piece of work; spans carry it as session_id. */
+  workId: string;
+  laneId: string;
+  personaId: string;
+  instructions: string | null;
+  diversitySeed: number;
+  prompt: string;
+  adapter: Adapter;
+  /** Most tokens the answer may have; null: the adapter's own limit. */
+  maxTokens: number | null;
+  /** How many calls of this agent ended before this one: a script plays on from there (spec 10 "scripted"). */
+  callsBefore: number;
+}
+
+export interface AgentContext {
+  /** Aborted without a reason when the lane is cancelled, times out or the worker stops. */
+  signal: AbortSignal;
+  /** Control frames that must be heard while nobody pulls data (a paused lane is not pulled). */
+  onControl: (frame: ControlFrame) => void;
+  /** Usage so far, cumulative over the call; what a cancelled call is charged with. */
+  onUsage: (usage: Usage) => void;
+}
+
+/**
+ * An adapter. `open` settles when the call is dispatched; a rejection is DISPATCH_ERR. The frames are pulled one by one:
+ * not pulling is backpressure, and an adapter must then stop reading from its own source. A stream that ends without
+ * `final` or `fail` counts as a final of the partials joined.
+ */
+export interface AgentPort {
+  open(request: AgentRequest, context: AgentContext): Promise<AsyncIterable<Frame>>;
+}

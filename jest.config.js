@@ -1,0 +1,15 @@
+export default {
+  testEnvironment: 'node',
+  roots: ['<rootDir>/test'],
+  testMatch: ['**/*.test.ts'],
+  extensionsToTreatAsEsm: ['.ts'],
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  transform: { '^.+\\.ts$': '@swc/jest' },
+  transformIgnorePatterns: ['/node_modules/'],
+  globalSetup: './test/support/global-setup.js',
+  globalTeardown: './test/support/global-teardown.ts',
+  testTimeout: 30_000,
+  maxWorkers: 2,
+  workerIdleMemoryLimit: '700MB',
+  collectCoverageFrom: ['src/**/*.ts', 'activities/**/*.ts', 'temporal/**/*.ts'],
+};

@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import { controlStatusSchema, usageSchema, windowSchema } from './frames.js';
+
+const afterMs = z.number().int().min(0).max(86_400_000).default(0);
+const entryCommon = {
+  after_ms: afterMs.meta({ description: 'Milliseconds after the previous entry.' }),
+  msg_seq: z.number().int().min(1).optional(),
+  frag_seq: z.number().int().min(0).optional(),
+  last: z.boolean().optional(),
+  checksum: z.string().optional(),
+  usage: usageSchema.optional(),
+  repeat: z.number().int().min(1).max(100_000).optional().meta({ description: 'Play this entry so many times.' }),
+};
+
+/** One entry of a scripted timeline (spec 10 "Adapters"): exactly one of the five things an adapter can say. */
+export const scriptEntrySchema = z
+  .strictObject({
+    ...entryCommon,
+    partial: z.string().optional(),
+    final: z.json().optional(),
+    fail: z
+      .strictObject({
+        code: z.string().min(1).max(64).default('EAGENTDOWN'),
+        message: z.string().max(4000).default('scripted failure'),
+        retryable: z.boolean().default(false),
+      })
+      .optional(),
+    dispatch_err: z.union([z.string(), z.boolean(), z.strictObject({ message: z.string() })]).optional(),
+    control: z.strictObject({ status: controlStatusSchema, window: windowSchema.optional() }).optional(),
+  })
+  .refine(
+    (entry) =>
+      [entry.partial, entry.final, entry.fail, entry.dispatch_err, entry.control].filter((said) => said !== undefined)
+        .length === 1,
+    { message: 'must have exactly one of partial, final, fail, dispatch_err, control' },
+  )
+  .meta({ id: 'ScriptEntry' });
+
+export const scriptedSchema = z
+  .strictObject({
+    kind: z.literal('scripted'),
+    script: z.array(scriptEntrySchema).min(1).max(10_000),
+    seed: z.number().int().optional(),
+    jitter_ms: z.number().int().min(0).max(60_000).optional(),
+  })
+  .meta({ id: 'ScriptedAdapter', description: 'A timeline in the request: demos, tests, load.' });
+
+export const simulatedSchema = z
+  .strictObject({
+    kind: z.literal('simulated'),
+    model: z.enum(['small', 'medium', 'large']).default('small'),
+    seed: z.number().int().default(1),
+    answer: z.string().max(100_000).optional().meta({ description: 'The right answer; else the last line asked.' }),
+    wrong_answers: z.array(z.string().max(100_000)).max(100).optional(),
+    accuracy: z.number().min(0).max(1).optional().meta({ description: 'Share of right answers, 0–1.' }),
+    correlation: z
+      .number()
+      .min(0)
+      .max(1)
+      .default(0)
+      .meta({ description: 'Share of draws that lanes with the same prompt have in common, 0–1.' }),
+    failure_rate: z.number().min(0).max(1).default(0),
+    first_token_ms: z.number().int().min(0).max(600_000).optional(),
+    tokens_per_second: z.number().positive().max(1_000_000).optional(),
+  })
+  .meta({ id: 'SimulatedAdapter', description: 'A seeded model simulator: timing, accuracy, correlation, failures.' });
+
+const modelName = z.string().min(1).max(200);
+const maxTokens = z
+  .number()
+  .int()
+  .min(1)
+  .max(1_000_000)
+  .optional()
+  .meta({ description: 'Most tokens of an answer; 1024 when left out.' });
+const temperature = z.number().min(0).max(2).optional();
+
+export const openaiCompatibleSchema = z
+  .strictObject({
+    kind: z.literal('openai-compatible'),
+    provider: z.string().min(1).max(64).default('openai-compatible'),
+    base_url: z.url().optional().meta({ description: "Else OPENAI_BASE_URL of the worker's environment." }),
+    model: modelName,
+    max_tokens: maxTokens,
+    temperature,
+  })
+  .meta({ id: 'OpenAiCompatibleAdapter' });
+export const openaiSchema = z
+  .strictObject({ kind: z.literal('openai'), model: modelName, max_tokens: maxTokens, temperature })
+  .meta({ id: 'OpenAiAdapter' });
+export const anthropicSchema = z
+  .strictObject({ kind: z.literal('anthropic'), model: modelName, max_tokens: maxTokens, temperature })
+  .meta({ id: 'AnthropicAdapter' });
+
+export const commandSchema = z
+  .strictObject({
+    kind: z.literal('command'),
+    argv: z.array(z.string().max(10_000)).min(1).max(256),
+    stdin: z.string().max(1_000_000).optional().meta({ description: 'Else the prompt.' }),
+    env: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string().max(10_000)).optional(),
+  })
+  .meta({ id: 'CommandAdapter', description: 'A program; its standard output streams as partials.' });
+
+export const httpSchema = z
+  .strictObject({
+    kind: z.literal('http'),
+    url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
+  })
+  .meta({ id: 'HttpAdapter', description: 'A remote agent that answers with frames as server-sent events.' });
+
+export const externalSchema = z
+  .strictObject({ kind: z.literal('external') })
+  .meta({ id: 'ExternalAdapter', description: 'Fed only by POST …/lanes/{lane}/frames with its lane key.' });
+
+/** Who answers (spec 10 "Adapters"). */
+export const adapterSchema = z
+  .discriminatedUnion('kind', [
+    scriptedSchema,
+    simulatedSchema,
+    openaiCompatibleSchema,
+    openaiSchema,
+    anthropicSchema,
+    commandSchema,
+    httpSchema,
+    externalSchema,
+  ])
+  .meta({ id: 'Adapter' });
+
+export type ScriptEntry = z.infer<typeof scriptEntrySchema>;
+export type ScriptedAdapter = z.infer<typeof scriptedSchema>;
+export type SimulatedAdapter = z.infer<typeof simulatedSchema>;
+export type ModelAdapter = z.infer<typeof openaiCompatibleSchema | typeof openaiSchema | typeof anthropicSchema>;
+export type CommandAdapter = z.infer<typeof commandSchema>;
+export type HttpAdapter = z.infer<typeof httpSchema>;
+export type Adapter = z.infer<typeof adapterSchema>;
+export type AdapterKind = Adapter['kind'];

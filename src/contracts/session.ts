@@ -1,0 +1,362 @@
+import { z } from 'zod';
+import { adapterSchema } from './adapter.js';
+import { usageSchema, windowSchema } from './frames.js';
+import { lifecycleSchema, linksSchema, spendSchema, startCommon, startedSchema, waitingSchema, workIdSchema } from './work.js';
+
+export const tiers = ['gold', 'silver', 'bronze'] as const;
+export const tierSchema = z.enum(tiers);
+export type Tier = z.infer<typeof tierSchema>;
+
+export const maxLanes = 100;
+const laneId = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+    'must be 1 to 64 letters, digits, ".", "_" or "-" ("#" is kept for clones)',
+  );
+
+export const personaSchema = z
+  .strictObject({
+    persona_id: z.string().min(1).max(64),
+    instructions: z.string().max(100_000).optional(),
+  })
+  .meta({ id: 'Persona' });
+
+export const laneSchema = z
+  .strictObject({
+    lane_id: laneId,
+    persona: personaSchema.optional(),
+    tier: tierSchema.default('silver'),
+    weight: z.number().positive().max(1_000_000).default(1),
+    clones: z.number().int().min(1).max(maxLanes).default(1),
+    timeout_ms: z.number().int().min(1).max(86_400_000).optional(),
+    adapter: adapterSchema,
+  })
+  .meta({ id: 'Lane' });
+export type LaneSpec = z.infer<typeof laneSchema>;
+
+const share = z.number().min(0).max(1);
+
+export const agreementMethods = ['exact', 'choice', 'similarity', 'judge'] as const;
+export const agreementSchema = z
+  .strictObject({
+    method: z.enum(agreementMethods).default('similarity'),
+    similarity_threshold: share.default(0.85),
+    choice: z
+      .strictObject({
+        pointer: z
+          .string()
+          .regex(/^(\/([^~/]|~[01])*)*$/, 'must be a JSON pointer such as "/answer"')
+          .optional(),
+        regex: z.string().min(1).max(500).optional(),
+        schema: z
+          .strictObject({
+            enum: z.array(z.union([z.string(), z.number(), z.boolean()])).min(1).max(100).optional(),
+            type: z.enum(['string', 'number', 'integer', 'boolean']).optional(),
+            minimum: z.number().optional(),
+            maximum: z.number().optional(),
+          })
+          .optional(),
+      })
+      .optional()
+      .meta({ description: 'How the choice is read from an answer: JSON pointer, regex (first group), schema.' }),
+    adapter: adapterSchema.optional().meta({ description: 'The judge.' }),
+  })
+  .meta({ id: 'Agreement' });
+export type AgreementPolicy = z.infer<typeof agreementSchema>;
+
+const escalationLaneSchema = laneSchema
+  .omit({ clones: true })
+  .extend({ lane_id: laneId.default('escalation'), tier: tierSchema.default('gold') });
+
+export const reconciliationSchema = z.enum(['first_win', 'consensus', 'weighted_merge']);
+export type Reconciliation = z.infer<typeof reconciliationSchema>;
+
+/** Session policy with the defaults of spec 01 and 10. */
+export const policySchema = z
+  .strictObject({
+    profile: z.enum(['full', 'simple']).default('full'),
+    reconciliation: reconciliationSchema.default('consensus'),
+    adaptive: z
+      .strictObject({
+        enabled: z.boolean().default(false),
+        reconcile_timeout_ms: z.number().int().min(1).default(30_000),
+        quality_need: share.default(0.5),
+        cost_sensitivity: share.default(0.5),
+      })
+      .prefault({})
+      .meta({ description: 'Chooses the reconciliation by need (details 1.4); off by default.' }),
+    threshold: share.default(0.6),
+    quorum_min: z.number().int().min(1).max(maxLanes).default(2),
+    count_partials: z.boolean().default(true),
+    deadline_ms: z.number().int().min(1).max(86_400_000).default(30_000),
+    gaps: z
+      .strictObject({
+        fragment_ms: z.number().int().min(0).max(600_000).default(500),
+        message_ms: z.number().int().min(0).max(600_000).default(5_000),
+      })
+      .prefault({}),
+    pause_grace_ms: z.number().int().min(0).max(600_000).default(5_000),
+    window: windowSchema.optional().meta({ description: "Narrows the operator's window for this session." }),
+    agreement: agreementSchema.prefault({}),
+    tier_weights: z
+      .strictObject({
+        gold: z.number().positive().default(1),
+        silver: z.number().positive().default(1),
+        bronze: z.number().positive().default(1),
+      })
+      .prefault({}),
+    elo_weights: z.boolean().default(false),
+    provisional: z
+      .strictObject({
+        enabled: z.boolean().default(true),
+        expiry_ms: z.number().int().min(1).max(86_400_000).default(15_000),
+      })
+      .prefault({}),
+    early_exit: z
+      .strictObject({
+        enabled: z.boolean().default(true),
+        threshold: share.default(0.85),
+        wait_for_premium: z.boolean().default(false),
+      })
+      .prefault({}),
+    arbiter: z
+      .strictObject({
+        allowed: z.boolean().default(false),
+        max_usd: z.number().min(0).default(0.1),
+        timeout_ms: z.number().int().min(1).max(600_000).default(30_000),
+        adapter: adapterSchema.optional(),
+      })
+      .prefault({}),
+    merge: z
+      .strictObject({ adapter: adapterSchema })
+      .optional()
+      .meta({ description: 'Who merges texts under weighted_merge; none: joined by descending weight.' }),
+    escalation: z
+      .strictObject({
+        allowed: z.boolean().default(false),
+        limit: z.number().int().min(0).max(10).default(1),
+        on_disagreement: z.boolean().default(false),
+        lane: escalationLaneSchema.optional(),
+      })
+      .prefault({}),
+  })
+  .meta({ id: 'SessionPolicy' });
+export type SessionPolicy = z.infer<typeof policySchema>;
+
+const isAnswerer = (adapter: { kind: string }): boolean => adapter.kind !== 'external';
+
+/** POST /v1/sessions (spec 10). Contradictions are refused here, all at once (spec 00). */
+export const openSessionSchema = z
+  .strictObject({
+    ...startCommon,
+    prompt: z.string().min(1).max(900_000),
+    lanes: z.array(laneSchema).min(1, 'must have at least one lane').max(maxLanes),
+    policy: policySchema.prefault({}),
+  })
+  .superRefine((session, context) => {
+    const fault = (path: (string | number)[], message: string): void => {
+      context.addIssue({ code: 'custom', path, message });
+    };
+    const seen = new Map<string, number>();
+    session.lanes.forEach((lane, index) => {
+      const first = seen.get(lane.lane_id);
+      if (first !== undefined) fault(['lanes', index, 'lane_id'], `"${lane.lane_id}" is taken by lanes[${first}]`);
+      else seen.set(lane.lane_id, index);
+    });
+    const count = session.lanes.reduce((sum, lane) => sum + lane.clones, 0);
+    if (count > maxLanes) fault(['lanes'], `must be at most ${maxLanes} lanes, clones included; got ${count}`);
+    const { policy } = session;
+    if (policy.early_exit.enabled && policy.early_exit.threshold <= policy.threshold + 1e-9) {
+      fault(
+        ['policy', 'early_exit', 'threshold'],
+        `must be above policy.threshold (${policy.threshold}); got ${policy.early_exit.threshold}`,
+      );
+    }
+    const { agreement, arbiter, escalation, merge } = policy;
+    if (agreement.method === 'judge' && !agreement.adapter) {
+      fault(['policy', 'agreement', 'adapter'], 'method judge needs an adapter that judges');
+    }
+    if (agreement.method === 'choice' && !agreement.choice) {
+      fault(['policy', 'agreement', 'choice'], 'method choice needs a pointer, a regex or a schema');
+    }
+    if (agreement.choice && !agreement.choice.pointer && !agreement.choice.regex && !agreement.choice.schema) {
+      fault(['policy', 'agreement', 'choice'], 'needs a pointer, a regex or a schema');
+    }
+    if (arbiter.allowed && !arbiter.adapter) fault(['policy', 'arbiter', 'adapter'], 'an allowed arbiter needs an adapter');
+    if (escalation.allowed && !escalation.lane) {
+      fault(['policy', 'escalation', 'lane'], 'an allowed escalation needs the lane to add');
+    }
+    if (escalation.lane && seen.has(escalation.lane.lane_id)) {
+      fault(['policy', 'escalation', 'lane', 'lane_id'], `"${escalation.lane.lane_id}" is taken by a lane`);
+    }
+    for (const [path, adapter] of [
+      [['policy', 'agreement', 'adapter'], agreement.adapter],
+      [['policy', 'arbiter', 'adapter'], arbiter.adapter],
+      [['policy', 'merge', 'adapter'], merge?.adapter],
+    ] as const) {
+      if (adapter && !isAnswerer(adapter)) fault([...path, 'kind'], 'cannot be external: it has to answer a call');
+    }
+  })
+  .meta({ id: 'OpenSession' });
+export type OpenSession = z.infer<typeof openSessionSchema>;
+export type OpenSessionBody = z.input<typeof openSessionSchema>;
+
+export const sessionStates = [
+  'INIT',
+  'DISPATCHED',
+  'STREAMING',
+  'BUFFERING',
+  'PROVISIONAL',
+  'RECONCILING',
+  'DEADLINE',
+  'ARBITER',
+  'COMPLETE',
+  'ERROR',
+  'CANCELLED',
+] as const;
+export const sessionStateSchema = z.enum(sessionStates);
+export type SessionState = z.infer<typeof sessionStateSchema>;
+
+export const laneStates = [
+  'INIT',
+  'ADMITTED',
+  'REJECTED',
+  'STREAMING',
+  'PAUSED',
+  'FINALIZED',
+  'FAILED',
+  'CANCELLED',
+] as const;
+export const laneStateSchema = z.enum(laneStates);
+export type LaneState = z.infer<typeof laneStateSchema>;
+
+/** Why a lane ended without an answer: a code (EWINDOW, EBUDGET, …) or a cancel reason (spec 01). */
+export const laneReasonSchema = z
+  .strictObject({
+    code: z.string(),
+    message: z.string(),
+    all: z
+      .array(z.strictObject({ code: z.string(), message: z.string() }))
+      .optional()
+      .meta({ description: 'Every guard that failed, when a lane was rejected.' }),
+  })
+  .meta({ id: 'LaneReason' });
+export type LaneReason = z.infer<typeof laneReasonSchema>;
+
+export const laneStatusSchema = z
+  .strictObject({
+    lane_id: z.string(),
+    state: laneStateSchema,
+    persona_id: z.string(),
+    diversity_seed: z.number().int(),
+    tier: tierSchema,
+    weight: z.number(),
+    adapter: z.string(),
+    attempt: z.number().int(),
+    answer: z.json().nullable().meta({ description: 'The final, or the text so far; null: none.' }),
+    lost: z.number().int(),
+    late: z.number().int(),
+    duplicates: z.number().int(),
+    refused: z.number().int().meta({ description: 'Fragments whose checksum or size did not fit.' }),
+    usage: spendSchema,
+    reason: laneReasonSchema.nullable(),
+    window: windowSchema.nullable(),
+  })
+  .meta({ id: 'LaneStatus' });
+export type LaneStatus = z.infer<typeof laneStatusSchema>;
+
+const weighed = z.strictObject({ lane_id: z.string(), weight: z.number() });
+export const endedBy = ['all_final', 'quorum', 'early_exit', 'decided', 'deadline', 'arbiter'] as const;
+
+export const sessionResultSchema = z
+  .strictObject({
+    answer: z.json(),
+    policy: reconciliationSchema,
+    agreement: z.number(),
+    for: z.array(weighed),
+    against: z.array(weighed),
+    total_weight: z.number(),
+    completed_count: z.number().int(),
+    total_personas: z.number().int(),
+    cancelled: z.array(z.strictObject({ lane_id: z.string(), reason: z.string() })),
+    escalated: z.boolean(),
+    arbiter_used: z.boolean(),
+    arbiter_fallback: z.enum(['failed', 'timeout', 'budget']).nullable(),
+    below_threshold: z.boolean(),
+    partial: z.boolean(),
+    ended_by: z.enum(endedBy),
+    saved: spendSchema,
+    winner: z
+      .strictObject({ lane_id: z.string(), persona_id: z.string(), clone: z.number().int() })
+      .nullable()
+      .meta({ description: 'Whose answer it is; null when merged or arbitrated.' }),
+    timing_ms: z.strictObject({
+      first_partial: z.number().nullable(),
+      provisional: z.number().nullable(),
+      final: z.number(),
+    }),
+  })
+  .meta({ id: 'SessionResult' });
+export type SessionResult = z.infer<typeof sessionResultSchema>;
+
+export const provisionalSchema = z
+  .strictObject({
+    number: z.number().int().meta({ description: 'From 1; a revision names the one it replaces.' }),
+    answer: z.json(),
+    agreement: z.number(),
+    lanes: z.array(z.string()),
+    expiry_ms: z.number().int(),
+    at: z.iso.datetime(),
+    expired: z.boolean(),
+    revised: z.boolean(),
+  })
+  .meta({ id: 'Provisional' });
+export type Provisional = z.infer<typeof provisionalSchema>;
+
+export const sessionErrorSchema = z
+  .strictObject({
+    code: z.string(),
+    message: z.string(),
+    lanes: z.array(z.strictObject({ lane_id: z.string(), state: laneStateSchema, reason: laneReasonSchema.nullable() })),
+  })
+  .meta({ id: 'SessionError' });
+export type SessionErrorBody = z.infer<typeof sessionErrorSchema>;
+
+export const sessionStatusSchema = z
+  .strictObject({
+    id: workIdSchema,
+    kind: z.literal('session'),
+    tenant: z.string(),
+    labels: z.record(z.string(), z.string()),
+    lifecycle: lifecycleSchema,
+    state: sessionStateSchema,
+    prompt: z.string(),
+    profile: z.enum(['full', 'simple']),
+    lanes: z.array(laneStatusSchema),
+    agreement: z.number(),
+    provisional: provisionalSchema.nullable(),
+    waiting: waitingSchema.nullable(),
+    result: sessionResultSchema.nullable(),
+    error: sessionErrorSchema.nullable(),
+    spend: spendSchema,
+    dropped_events: z.number().int().meta({ description: 'Events that came where the machine takes none.' }),
+    started_at: z.iso.datetime(),
+    ended_at: z.iso.datetime().nullable(),
+    links: linksSchema,
+  })
+  .meta({ id: 'SessionStatus' });
+export type SessionStatus = z.infer<typeof sessionStatusSchema>;
+
+export const sessionStartedSchema = startedSchema
+  .extend({
+    kind: z.literal('session'),
+    lane_keys: z
+      .record(z.string(), z.string())
+      .optional()
+      .meta({ description: 'For each external lane, the bearer key that authorises its frames.' }),
+  })
+  .meta({ id: 'SessionStarted' });
+export type SessionStarted = z.infer<typeof sessionStartedSchema>;
+
+export { usageSchema };

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+
+export const kinds = ['session', 'debate', 'fan-out', 'refinement', 'team', 'run', 'coordinator'] as const;
+export const kindSchema = z.enum(kinds);
+export type Kind = z.infer<typeof kindSchema>;
+
+export const workIdSchema = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/,
+    'must be 1 to 128 letters, digits, ".", "_" or "-", and start with a letter or digit',
+  )
+  .meta({ description: 'Id of the piece of work, also its workflow id.' });
+
+export const tenantSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 letters, digits, ".", "_" or "-"');
+
+export const budgetSchema = z
+  .strictObject({
+    max_tokens: z.number().int().min(0).optional(),
+    max_usd: z.number().min(0).max(1_000_000).optional(),
+  })
+  .meta({ id: 'Budget', description: 'Limits over the whole piece of work; none where left out.' });
+
+/** What every start accepts (spec 10). `webhooks` is refused unless empty until webhooks exist. */
+export const startCommon = {
+  id: workIdSchema.optional(),
+  tenant: tenantSchema.default('default'),
+  labels: z
+    .record(z.string().min(1).max(64), z.string().max(256))
+    .refine((labels) => Object.keys(labels).length <= 32, 'must have at most 32 labels')
+    .default({}),
+  budget: budgetSchema.default({}),
+  webhooks: z
+    .array(z.json())
+    .max(0, 'webhooks are not available yet; leave the field out')
+    .default([])
+    .meta({ description: 'Not available yet: must be empty.' }),
+};
+
+/** Why a piece of work is not moving (spec 08 "Why is it not moving?"). */
+export const waitingSchema = z
+  .strictObject({
+    for: z.enum(['person', 'budget', 'provider_limit', 'lane', 'timer', 'worker']),
+    since: z.iso.datetime(),
+    detail: z.string(),
+    who_can_unblock: z.string(),
+  })
+  .meta({ id: 'Waiting' });
+export type Waiting = z.infer<typeof waitingSchema>;
+
+export const lifecycleSchema = z.enum(['running', 'waiting', 'completed', 'failed', 'cancelled']);
+export type Lifecycle = z.infer<typeof lifecycleSchema>;
+
+export const spendSchema = z
+  .strictObject({ tokens: z.number().int().min(0), usd: z.string().meta({ description: 'US dollars, decimal.' }) })
+  .meta({ id: 'Spend' });
+export type Spend = z.infer<typeof spendSchema>;
+
+export const linksSchema = z
+  .strictObject({ self: z.string(), events: z.string(), web_ui: z.string() })
+  .meta({ id: 'Links' });
+
+export const startedSchema = z
+  .strictObject({
+    id: workIdSchema,
+    kind: kindSchema,
+    status_url: z.string(),
+    events_url: z.string(),
+    web_ui_url: z.string(),
+  })
+  .meta({ id: 'Started' });
+
+export const workItemSchema = z
+  .strictObject({
+    id: workIdSchema,
+    kind: kindSchema,
+    tenant: z.string(),
+    lifecycle: lifecycleSchema,
+    state: z.string(),
+    waiting_for: z.string().nullable(),
+    summary: z.string(),
+    started_at: z.iso.datetime(),
+    ended_at: z.iso.datetime().nullable(),
+    links: linksSchema,
+  })
+  .meta({ id: 'WorkItem' });
+export type WorkItem = z.infer<typeof workItemSchema>;
+
+export const workListSchema = z
+  .strictObject({ items: z.array(workItemSchema), next_cursor: z.string().nullable() })
+  .meta({ id: 'WorkList' });
+export type WorkList = z.infer<typeof workListSchema>;

@@ -1,0 +1,75 @@
+import type { Adapter } from '../contracts/adapter.js';
+import type { LaneSpec, OpenSession, SessionPolicy, Tier } from '../contracts/session.js';
+
+/** Money in millionths of a US dollar: whole numbers add up without rounding. */
+export interface Amount {
+  tokens: number;
+  usdMicros: number;
+}
+
+/** A lane with everything decided that depends on the operator's configuration, so that the workflow needs none of it. */
+export interface PlannedLane {
+  laneId: string;
+  /** 1 for the first or only clone. */
+  clone: number;
+  personaId: string;
+  instructions: string | null;
+  diversitySeed: number;
+  tier: Tier;
+  /** Persona weight x tier weight x reputation (spec 01 "Agreement and answers"). */
+  weight: number;
+  timeoutMs: number | null;
+  adapter: Adapter;
+  /** What a person calls it: "scripted", "openai gpt-…", "command grep". */
+  adapterName: string;
+  /** Lanes of one agent share its control status (DRAINING refuses the next call to it). */
+  adapterKey: string;
+  estimate: Amount;
+  /** Why the operator's policy refuses this lane (ESEC); null: allowed. */
+  policyFault: string | null;
+}
+
+/** The window the operator grants a session; Infinity does not survive JSON, so null is "no limit". */
+export interface WindowLimits {
+  maxParallel: number | null;
+  maxTokens: number | null;
+  maxUsdMicros: number | null;
+}
+
+export interface PlannedCall {
+  adapter: Adapter;
+  adapterName: string;
+  adapterKey: string;
+  estimate: Amount;
+  policyFault: string | null;
+}
+
+export interface SessionPlan {
+  id: string;
+  tenant: string;
+  labels: Record<string, string>;
+  traceId: string;
+  prompt: string;
+  policy: SessionPolicy;
+  budget: { maxTokens: number | null; maxUsdMicros: number | null };
+  window: WindowLimits;
+  lanes: PlannedLane[];
+  escalation: PlannedLane | null;
+  judge: PlannedCall | null;
+  arbiter: PlannedCall | null;
+  merge: PlannedCall | null;
+  /** Where a person sees this session in Temporal's Web UI. */
+  webUiUrl: string;
+}
+
+/** The operator's side of planning; the gateway makes one from its configuration. */
+export interface Operator {
+  /** Why `tenant` may not use this adapter at this tier, or null (spec 01 policy_ok). */
+  policyFault(tenant: string, adapter: Adapter, tier: Tier): string | null;
+  /** What one call is likely to use, guard-banded by tier (details 1.6), or why it cannot be priced. */
+  estimate(adapter: Adapter, prompt: string, tier: Tier): Amount | { unpriced: string };
+  window(tenant: string): WindowLimits;
+  rating(tenant: string, personaId: string): number;
+}
+
+export type { LaneSpec, OpenSession };

@@ -1,0 +1,44 @@
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { NumberedEvent } from '../src/contracts/events.js';
+import type { Frame, FramesAnswer } from '../src/contracts/frames.js';
+import type { SessionStatus } from '../src/contracts/session.js';
+import type { LaneReport } from '../src/domain/lane.js';
+
+export const sessionWorkflowType = 'session';
+
+/** Durable events after number `since`, and where earlier ones are when this run does not hold them any more. */
+export interface EventsAnswer {
+  events: NumberedEvent[];
+  /** First number this run can answer for; ask `previousRunId` for earlier ones. */
+  firstId: number;
+  previousRunId: string | null;
+  /** Whether the work has ended: no further event will come. */
+  ended: boolean;
+}
+
+/** What a running group of lanes must do now (asked by the group after a `directed` hint and at every retry). */
+export interface Directives {
+  /** Lanes that must stop, with the reason they will carry. */
+  cancel: Record<string, string>;
+  /** Lanes whose end is already recorded: a retry does not call them again. */
+  ended: string[];
+  /** Calls of each lane's agent that have ended, for scripts that play on. */
+  ended_session: boolean;
+}
+
+/** A batch of what happened in a group of lanes, in order. A Signal: it must not wait for the workflow. */
+export interface GroupReport {
+  group: string;
+  attempt: number;
+  /** From 1 within the attempt; a repeat is dropped. */
+  seq: number;
+  reports: LaneReport[];
+}
+
+export const statusQuery = defineQuery<SessionStatus>('status');
+export const eventsQuery = defineQuery<EventsAnswer, [since: number]>('events');
+export const snapshotQuery = defineQuery<unknown>('snapshot');
+export const directivesQuery = defineQuery<Directives, [group: string]>('directives');
+export const reportSignal = defineSignal<[GroupReport]>('report');
+/** An Update, not a Signal: the poster needs the acknowledgement, and a refusal leaves no history. */
+export const framesUpdate = defineUpdate<FramesAnswer, [lane: string, frames: Frame[]]>('frames');
