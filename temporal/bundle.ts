@@ -1,0 +1,29 @@
+import { existsSync } from 'node:fs';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+
+/** The entry in TypeScript from a checkout, in JavaScript from `dist`: the bundles are the same. */
+const workflowsPath = (): string => {
+  const source = fileURLToPath(new URL('../workflows/index.ts', import.meta.url));
+  return existsSync(source) ? source : source.replace(/\.ts$/, '.js');
+};
+
+/**
+ * Bundles all workflows once, for every worker and replay of this build (about a second).
+ * @returns the code; a Worker takes it as `workflowBundle: { code }` or, written to a file, `{ codePath }`
+ */
+export async function bundleWorkflows(): Promise<string> {
+  const { code } = await bundleWorkflowCode({ workflowsPath: workflowsPath(), logger: new DefaultLogger('WARN') });
+  return code;
+}
+
+/** Bundles into `path`; a reader sees the old file or the new one, never a part. */
+export async function writeWorkflowBundle(path: string): Promise<void> {
+  const code = await bundleWorkflows();
+  await mkdir(dirname(path), { recursive: true });
+  const draft = `${path}.${process.pid}`;
+  await writeFile(draft, code);
+  await rename(draft, path);
+}
