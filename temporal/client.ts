@@ -1,0 +1,77 @@
+import { Client, Connection } from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { NativeConnection } from '@temporalio/worker';
+import { ParleyError } from '../src/domain/errors.js';
+
+export interface TemporalTarget {
+  /** A server of our own; without it the environment decides: TEMPORAL_ADDRESS, TEMPORAL_API_KEY, TEMPORAL_TLS..., TEMPORAL_PROFILE. */
+  address?: string;
+  /** Default: the environment's TEMPORAL_NAMESPACE, or `default`. */
+  namespace?: string;
+}
+
+export interface WorkerClient {
+  connection: NativeConnection;
+  client: Client;
+  address: string;
+  namespace: string;
+}
+
+export interface PlainClient {
+  connection: Connection;
+  client: Client;
+  address: string;
+  namespace: string;
+}
+
+const connectTimeoutMs = 10_000;
+
+/**
+ * A client on the connection that a worker of this process uses too: starts through it are eager, their first task comes
+ * back in the answer.
+ * @throws ParleyError `unavailable`, naming the address
+ */
+export async function connectForWorker(target: TemporalTarget = {}): Promise<WorkerClient> {
+  const { connectionOptions, address, namespace } = resolveTarget(target);
+  const connection = await orSayWhere(address, NativeConnection.connect(connectionOptions));
+  return { connection, client: new Client({ connection, namespace }), address, namespace };
+}
+
+/** A client for a process without a worker: gateway and CLI. @throws ParleyError `unavailable`, naming the address */
+export async function connectClient(target: TemporalTarget = {}): Promise<PlainClient> {
+  const { connectionOptions, address, namespace } = resolveTarget(target);
+  // The two kinds of connection name these options alike, except for a proxy, which only the native one knows.
+  const { tls, apiKey, metadata } = connectionOptions;
+  const connection = await orSayWhere(
+    address,
+    Connection.connect({
+      address,
+      connectTimeout: connectTimeoutMs,
+      ...(tls === undefined ? {} : { tls }),
+      ...(apiKey === undefined ? {} : { apiKey }),
+      ...(metadata === undefined ? {} : { metadata }),
+    }),
+  );
+  return { connection, client: new Client({ connection, namespace }), address, namespace };
+}
+
+function resolveTarget(target: TemporalTarget) {
+  // A server of our own listens without keys; a profile meant for another server must not reach it.
+  const fromEnvironment = loadClientConnectConfig(
+    target.address === undefined ? {} : { disableFile: true, disableEnv: true },
+  );
+  const address = target.address ?? fromEnvironment.connectionOptions.address ?? '127.0.0.1:7233';
+  const namespace = target.namespace ?? fromEnvironment.namespace ?? 'default';
+  return { connectionOptions: { ...fromEnvironment.connectionOptions, address }, address, namespace };
+}
+
+async function orSayWhere<C>(address: string, connecting: Promise<C>): Promise<C> {
+  try {
+    return await connecting;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ParleyError('unavailable', `No Temporal server answers at ${address} (TEMPORAL_ADDRESS): ${reason}`, {
+      retryable: true,
+    });
+  }
+}
