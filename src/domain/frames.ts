@@ -124,8 +124,8 @@ const charsOf = (fragments: readonly Fragment[]): number =>
 
 /** Numbers that will be given up unless something fills them, each with the last millisecond at which that is in time. */
 const deadlines = (buffer: LaneBuffer): { until: number; range: LostRange }[] => {
-  if (buffer.closed || buffer.waiting.length === 0) return [];
   const pending = buffer.gone.filter((range) => range.from >= buffer.nextMsgSeq);
+  if (buffer.closed || buffer.waiting.length + pending.length === 0) return [];
   const items = [
     ...buffer.waiting.map((held) => ({ from: held.msgSeq, to: held.msgSeq, seenAt: held.seenAt, held })),
     ...pending.map((range) => ({ from: range.from, to: range.to, seenAt: range.seenAt, held: null })),

@@ -1,0 +1,30 @@
+import { budgetFaults, type Ledger } from './budget.js';
+import type { Amount, WindowLimits } from './plan.js';
+import { windowFaults, type AdapterControl, type Fault } from './window.js';
+
+/**
+ * window_ok, budget_ok and policy_ok of spec 01: every guard that failed, [] when the call is admitted. `window` is the
+ * effective one, `used` what counts against it; an adapter that drains takes no new call, however wide its window.
+ */
+export const admit = (call: {
+  estimate: Amount;
+  ledger: Ledger;
+  window: WindowLimits;
+  inFlight: number;
+  used: Amount;
+  policyFault: string | null;
+  control: AdapterControl | null;
+}): Fault[] => {
+  const faults = [
+    ...windowFaults(call.inFlight, call.used, call.estimate, call.window),
+    ...budgetFaults(call.ledger, call.estimate),
+  ];
+  if (call.policyFault !== null) faults.push({ code: 'ESEC', message: call.policyFault });
+  if (call.control?.status === 'DRAINING') {
+    faults.push({
+      code: 'EDRAINING',
+      message: 'the agent is draining and takes no new call; ask another or wait for READY',
+    });
+  }
+  return faults;
+};

@@ -1,0 +1,139 @@
+import type { Reconciliation, Tier } from '../contracts/session.js';
+import { ParleyError } from './errors.js';
+import { above } from './numbers.js';
+import type { Amount } from './plan.js';
+import type { Fault } from './window.js';
+
+export const noAmount: Amount = { tokens: 0, usdMicros: 0 };
+
+export const add = (a: Amount, b: Amount): Amount => ({
+  tokens: a.tokens + b.tokens,
+  usdMicros: a.usdMicros + b.usdMicros,
+});
+
+/** What is left of `a`, component by component, never below 0. */
+export const subtract = (a: Amount, b: Amount): Amount => ({
+  tokens: Math.max(0, a.tokens - b.tokens),
+  usdMicros: Math.max(0, a.usdMicros - b.usdMicros),
+});
+
+/** Millionths of a dollar as the wire's decimal string, without trailing zeros: "0", "0.0001", "12.5". */
+export const usd = (usdMicros: number): string => {
+  const whole = Math.round(usdMicros);
+  const digits = String(Math.abs(whole)).padStart(7, '0');
+  const fraction = digits.slice(-6).replace(/0+$/, '');
+  return `${whole < 0 ? '-' : ''}${digits.slice(0, -6)}${fraction === '' ? '' : `.${fraction}`}`;
+};
+
+/** Dollars as whole millionths, to the nearest. */
+export const micros = (dollars: number): number => Math.round(dollars * 1e6);
+
+/** A rough count for estimates where no tokenizer is at hand: four characters a token, rounded up. */
+export const approximateTokens = (text: string): number => Math.ceil(text.length / 4);
+
+const guardBand: Readonly<Record<Tier, number>> = { gold: 2, silver: 1, bronze: 0.5 };
+
+/** mean + k·√variance, k 2 for gold, 1 silver, 0.5 bronze, rounded up to whole units (details 1.6). */
+export const guardBanded = ({ mean, variance }: { mean: number; variance: number }, tier: Tier): number => {
+  const estimate = mean + guardBand[tier] * Math.sqrt(variance);
+  // 0.1 + 0.2 must not cost a whole unit more than 0.3.
+  return above(estimate, Math.floor(estimate)) ? Math.ceil(estimate) : Math.floor(estimate);
+};
+
+/** Limits of a piece of work; null is no limit. */
+export interface BudgetLimits {
+  maxTokens: number | null;
+  maxUsdMicros: number | null;
+}
+
+/**
+ * What a session may use, holds for calls under way, and has used; each lane keeps its own share of `reserved`. While no
+ * call uses more than it reserved, limit = spent + reserved + available. What was used is a fact: it may exceed the limit.
+ */
+export interface Ledger {
+  limits: BudgetLimits;
+  reserved: Amount;
+  spent: Amount;
+}
+
+export const ledgerOf = (limits: BudgetLimits, reserved: Amount = noAmount, spent: Amount = noAmount): Ledger => ({
+  limits: { maxTokens: limits.maxTokens, maxUsdMicros: limits.maxUsdMicros },
+  reserved,
+  spent,
+});
+
+const left = (limit: number | null, spent: number, reserved: number): number | null =>
+  limit === null ? null : Math.max(0, limit - spent - reserved);
+
+/** What no call has used or holds; null is no limit. */
+export const available = ({
+  limits,
+  reserved,
+  spent,
+}: Ledger): { tokens: number | null; usdMicros: number | null } => ({
+  tokens: left(limits.maxTokens, spent.tokens, reserved.tokens),
+  usdMicros: left(limits.maxUsdMicros, spent.usdMicros, reserved.usdMicros),
+});
+
+/** Every limit that `estimate` does not fit, as EBUDGET; what reaches a limit exactly fits. */
+export const budgetFaults = (ledger: Ledger, estimate: Amount): Fault[] => {
+  const { tokens, usdMicros } = available(ledger);
+  const faults: Fault[] = [];
+  if (tokens !== null && estimate.tokens > tokens) {
+    const message = `needs ${estimate.tokens} tokens; ${tokens} of max_tokens ${ledger.limits.maxTokens} are left`;
+    faults.push({ code: 'EBUDGET', message });
+  }
+  if (usdMicros !== null && estimate.usdMicros > usdMicros) {
+    const limit = usd(ledger.limits.maxUsdMicros ?? 0);
+    const message = `needs ${usd(estimate.usdMicros)} USD; ${usd(usdMicros)} of max_usd ${limit} are left`;
+    faults.push({ code: 'EBUDGET', message });
+  }
+  return faults;
+};
+
+/** Holds `estimate` for a call. @throws ParleyError EBUDGET, naming every limit that it does not fit. */
+export const reserve = (ledger: Ledger, estimate: Amount): Ledger => {
+  const faults = budgetFaults(ledger, estimate);
+  if (faults.length > 0) throw new ParleyError('EBUDGET', faults.map((fault) => fault.message).join('; '));
+  return { ...ledger, reserved: add(ledger.reserved, estimate) };
+};
+
+/** Gives a reservation back unused. @throws ParleyError conflict, for more than is reserved: it was given back before. */
+export const release = (ledger: Ledger, reservation: Amount): Ledger => {
+  const { reserved } = ledger;
+  if (reservation.tokens > reserved.tokens || reservation.usdMicros > reserved.usdMicros) {
+    const held = `${reserved.tokens} tokens and ${usd(reserved.usdMicros)} USD`;
+    const asked = `${reservation.tokens} tokens and ${usd(reservation.usdMicros)} USD`;
+    throw new ParleyError('conflict', `cannot release ${asked}; only ${held} are reserved`);
+  }
+  return { ...ledger, reserved: subtract(reserved, reservation) };
+};
+
+/** A call has ended: its reservation goes, what it used is spent, and what it did not use is available again. */
+export const settle = (ledger: Ledger, reservation: Amount, used: Amount): Ledger => ({
+  ...release(ledger, reservation),
+  spent: add(ledger.spent, used),
+});
+
+/** During a call (spec 00 "during streaming"): the limits that `used` passes, over and above its own `reservation`. */
+export const overrunFaults = (ledger: Ledger, reservation: Amount, used: Amount): Fault[] =>
+  budgetFaults(release(ledger, reservation), used);
+
+/** Buffered share, in whole percent, strictly above which a policy wants what there is (details 1.4). */
+const flushPercent: Readonly<Record<Reconciliation, number>> = { first_win: 80, weighted_merge: 70, consensus: 60 };
+
+/**
+ * Whether partial text is handed on under backpressure: consensus only once its majority is reached; the arbiter by the
+ * share of its money that is spent, strictly above 0.8.
+ */
+export const shouldFlush = (facts: {
+  policy: Reconciliation | 'arbiter';
+  bufferedChars: number;
+  limitChars: number;
+  hasMajority: boolean;
+  arbiterSpentShare: number;
+}): boolean => {
+  if (facts.policy === 'arbiter') return above(facts.arbiterSpentShare, 0.8);
+  if (facts.policy === 'consensus' && !facts.hasMajority) return false;
+  return facts.bufferedChars * 100 > facts.limitChars * flushPercent[facts.policy];
+};
