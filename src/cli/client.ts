@@ -1,0 +1,129 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Problem } from '../contracts/problem.js';
+import type { SessionStarted, SessionStatus } from '../contracts/session.js';
+import type { WorkList } from '../contracts/work.js';
+import { ProblemError, UnreachableError } from './errors.js';
+import { follow, type FollowOptions, type Heard } from './follow.js';
+
+export interface ClientOptions {
+  /** Where the gateway listens, such as http://127.0.0.1:3000. */
+  baseUrl: string;
+  apiKey?: string | undefined;
+}
+
+export interface WorkFilter {
+  kind?: string | undefined;
+  state?: string | undefined;
+  tenant?: string | undefined;
+  cursor?: string | undefined;
+}
+
+const isProblem = (body: unknown): body is Problem =>
+  typeof body === 'object' && body !== null && 'title' in body && 'code' in body;
+
+const problemOf = async (response: Response): Promise<ProblemError> => {
+  const text = await response.text();
+  let body: unknown = null;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // Something between us and the gateway answered in prose; its status and first words have to do.
+  }
+  const retryAfter = Number(response.headers.get('retry-after'));
+  const retryAfterMs = retryAfter > 0 ? retryAfter * 1000 : null;
+  if (isProblem(body)) return new ProblemError(body, retryAfterMs);
+  const problem = {
+    type: 'about:blank',
+    title: response.statusText || `HTTP ${response.status}`,
+    status: response.status,
+  };
+  return new ProblemError({ ...problem, code: 'unknown', detail: text.slice(0, 200), request_id: '' }, retryAfterMs);
+};
+
+/** The gateway's HTTP contract (spec 09) as calls. Each rejects with ProblemError or UnreachableError. */
+export class ParleyClient {
+  readonly baseUrl: string;
+  readonly #apiKey: string | undefined;
+
+  constructor({ baseUrl, apiKey }: ClientOptions) {
+    this.baseUrl = baseUrl.replace(/\/+$/, '');
+    this.#apiKey = apiKey;
+  }
+
+  /** An answer of any status; only a gateway that cannot be reached rejects. */
+  async request(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(init.headers);
+    if (this.#apiKey) headers.set('authorization', `Bearer ${this.#apiKey}`);
+    try {
+      return await fetch(this.baseUrl + path, { ...init, headers });
+    } catch (error) {
+      if (init.signal?.aborted) throw error;
+      throw new UnreachableError(this.baseUrl, error);
+    }
+  }
+
+  /** As `request`, but a refusal rejects with its problem document. */
+  async open(path: string, init: RequestInit = {}): Promise<Response> {
+    const response = await this.request(path, init);
+    if (!response.ok) throw await problemOf(response);
+    return response;
+  }
+
+  async #json<T>(path: string, body?: unknown): Promise<T> {
+    const init: RequestInit =
+      body === undefined
+        ? {}
+        : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    return (await (await this.open(path, init)).json()) as T;
+  }
+
+  /** Starts a session. The body goes as it is: the gateway names every fault. */
+  startSession(body: unknown): Promise<SessionStarted> {
+    return this.#json('/v1/sessions', body);
+  }
+
+  session(id: string): Promise<SessionStatus> {
+    return this.#json(`/v1/sessions/${encodeURIComponent(id)}`);
+  }
+
+  async cancelSession(id: string): Promise<void> {
+    await this.#json(`/v1/sessions/${encodeURIComponent(id)}/cancel`, {});
+  }
+
+  work(filter: WorkFilter = {}): Promise<WorkList> {
+    const query = new URLSearchParams(Object.entries(filter).filter((entry): entry is [string, string] => !!entry[1]));
+    return this.#json(`/v1/work?${query.toString()}`);
+  }
+
+  /**
+   * What happens in a session, from `lastEventId` (default: its beginning) to its end. Dropped connections are taken up
+   * again where they broke; nothing is lost or told twice.
+   */
+  followSession(id: string, options: FollowOptions = {}): AsyncGenerator<Heard, void, undefined> {
+    const path = `/v1/sessions/${encodeURIComponent(id)}/events`;
+    return follow(
+      (lastEventId, signal) =>
+        this.open(path, {
+          headers: {
+            accept: 'text/event-stream',
+            ...(lastEventId > 0 ? { 'last-event-id': String(lastEventId) } : {}),
+          },
+          signal,
+        }),
+      options,
+    );
+  }
+
+  /**
+   * The status once the session has ended. The stream can end a moment before the status says so.
+   * @throws Error when it still runs after 10 s.
+   */
+  async endedSession(id: string): Promise<SessionStatus> {
+    for (let attempt = 0; attempt < 50; attempt += 1) {
+      const status = await this.session(id);
+      if (status.lifecycle !== 'running' && status.lifecycle !== 'waiting') return status;
+      await delay(200);
+    }
+    throw new Error(`session ${id} said that it ended, but its status does not`);
+  }
+}

@@ -1,0 +1,148 @@
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { kinds } from '../contracts/work.js';
+import { ParleyClient } from './client.js';
+import { ask, type AskOptions } from './commands/ask.js';
+import { doctor } from './commands/doctor.js';
+import { list, type ListOptions } from './commands/list.js';
+import { cancelSession, showSession, startSession } from './commands/session.js';
+import { watchSession } from './commands/watch.js';
+import type { CliContext, CommandContext } from './context.js';
+import { exitCodeOf, exitCodes, ProblemError, problemLines } from './errors.js';
+
+const share = (text: string): number => {
+  const value = Number(text);
+  if (text.trim() === '' || !(value >= 0 && value <= 1))
+    throw new InvalidArgumentError('must be a number from 0 to 1.');
+  return value;
+};
+
+const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+
+const duration = (text: string): number => {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
+  if (!amount) throw new InvalidArgumentError('must be a number with its unit: 500ms, 30s, 5m or 1h.');
+  return Math.round(Number(amount) * units[unit as keyof typeof units]);
+};
+
+const eventNumber = (text: string): number => {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('must be the number of an event, from 0.');
+  return Number(text);
+};
+
+const address = (text: string): string => {
+  if (!URL.canParse(text) || !/^https?:/.test(text)) throw new InvalidArgumentError('must be an http or https URL.');
+  return text;
+};
+
+const kind = (text: string): string => {
+  if (!kinds.includes(text as (typeof kinds)[number]))
+    throw new InvalidArgumentError(`must be one of ${kinds.join(', ')}.`);
+  return text;
+};
+
+type Run = (context: CommandContext) => Promise<number>;
+
+/** The command line as commander knows it; each action hands what it would do to `run`. */
+const build = (context: CliContext, run: (command: Command, action: Run) => Promise<void>): Command => {
+  const program = new Command('parley')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => context.out(text.trimEnd()),
+      writeErr: (text) => context.note(text.trimEnd()),
+    })
+    .description('Durable teams of AI agents: ask, follow and steer them.')
+    .showHelpAfterError('(add --help for what is possible)')
+    .addHelpText(
+      'after',
+      [
+        '',
+        'Exit codes: 0 done, 1 the work failed or was cancelled, 2 not as asked, 3 no gateway, 130 left by Ctrl-C.',
+        'Environment: PARLEY_URL, PARLEY_API_KEY, PARLEY_ASK_MODELS="openai/MODEL,anthropic/MODEL,openai-compatible/MODEL".',
+      ].join('\n'),
+    );
+  const command = (parent: Command, usage: string, description: string): Command =>
+    parent
+      .command(usage)
+      .description(description)
+      .option('--url <url>', 'where the gateway listens (else PARLEY_URL, else http://127.0.0.1:3000)', address)
+      .option('--json', 'print one JSON document');
+
+  command(program, 'ask <question>', 'ask a team and follow it to the final answer')
+    .option('--lanes <file>', 'a JSON file with a list of lanes or a session body; - for standard input')
+    .option('--lane <kind[:model]>', 'who answers; repeat it', (text, list: string[]) => [...list, text], [])
+    .option('--threshold <share>', 'agreement that is enough, 0 to 1 (default 0.6)', share)
+    .option('--deadline <duration>', 'latest time of the final, such as 30s', duration)
+    .option('--id <id>', 'name the session: the same id and question twice is one session')
+    .option('--detach', 'print the id and leave it running')
+    .option('--jsonl', 'print one JSON object a line as things happen')
+    .action((question: string, options: AskOptions, self: Command) => run(self, (cli) => ask(question, options, cli)));
+
+  const session = program.command('session').description('start, show, follow or cancel a session');
+  command(session, 'start <file>', 'start a session from its JSON body; - for standard input').action(
+    (file: string, _: object, self: Command) => run(self, (cli) => startSession(file, cli)),
+  );
+  command(session, 'show <id>', 'show how a session stands').action((id: string, _: object, self: Command) =>
+    run(self, (cli) => showSession(id, cli)),
+  );
+  command(session, 'follow <id>', 'follow a session from its beginning to its end')
+    .option('--after <number>', 'begin after this event', eventNumber)
+    .option('--jsonl', 'print one JSON object a line as things happen')
+    .action((id: string, options: { after?: number; jsonl?: boolean }, self: Command) =>
+      run(self, (cli) => watchSession(id, { jsonl: options.jsonl, lastEventId: options.after }, cli)),
+    );
+  command(session, 'cancel <id>', 'cancel a session and its lanes').action((id: string, _: object, self: Command) =>
+    run(self, (cli) => cancelSession(id, cli)),
+  );
+
+  command(program, 'list', 'list work, newest first')
+    .option('--kind <kind>', kinds.join(', '), kind)
+    .option('--state <state>', 'such as COMPLETE or running')
+    .option('--tenant <tenant>', 'of this tenant alone')
+    .option('--all', 'every page')
+    .action((_: object, self: Command) =>
+      run(self, (cli) => {
+        const { kind, state, tenant, all } = self.opts<ListOptions>();
+        return list(
+          { ...(kind && { kind }), ...(state && { state }), ...(tenant && { tenant }), ...(all && { all }) },
+          cli,
+        );
+      }),
+    );
+  command(program, 'doctor', 'say what is installed, reachable and enforced, and how to mend it').action(
+    (_: object, self: Command) => run(self, doctor),
+  );
+  return program;
+};
+
+const say = (error: unknown, json: boolean, context: CliContext): void => {
+  const message = error instanceof Error ? error.message : String(error);
+  if (json) {
+    const problem = error instanceof ProblemError ? error.problem : { error: message };
+    context.out(JSON.stringify(problem, null, 2));
+  } else if (error instanceof ProblemError) context.note(problemLines(error.problem).join('\n'));
+  else context.note(message);
+};
+
+/** Runs one command line, without `node` and the script. @returns the exit code; every error has become words by then */
+export const main = async (argv: readonly string[], context: CliContext): Promise<number> => {
+  let code: number = exitCodes.ok;
+  const program = build(context, async (command, action) => {
+    const { url, json = false } = command.opts<{ url?: string; json?: boolean }>();
+    const baseUrl = url ?? context.env['PARLEY_URL'] ?? 'http://127.0.0.1:3000';
+    const client = new ParleyClient({ baseUrl, apiKey: context.env['PARLEY_API_KEY'] });
+    try {
+      code = await action({ ...context, client, json });
+    } catch (error) {
+      say(error, json, context);
+      code = exitCodeOf(error);
+    }
+  });
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    // Help that was asked for is an answer; help instead of a command, and every other refusal, is usage.
+    return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+  }
+  return code;
+};
