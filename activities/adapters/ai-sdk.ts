@@ -1,0 +1,147 @@
+import { APICallError, RetryError, streamText, type TextStreamPart, type ToolSet } from 'ai';
+import type { Dispatcher } from 'undici';
+import type { ModelAdapter } from '../../src/contracts/adapter.js';
+import type { Frame, Usage } from '../../src/contracts/frames.js';
+import { approximateTokens } from '../../src/domain/budget.js';
+import { type ErrorCode, ParleyError } from '../../src/domain/errors.js';
+import type { Prices } from '../../src/pricing.js';
+import type { AgentRequest } from '../ports.js';
+import { describeError, type Environment, fetchOver, isTimeout, meaningOfStatus } from './connections.js';
+import { createNumbering, failFrame, finalOfPartials, type Call, frameStream } from './frame-stream.js';
+import { type Model, modelFor } from './model-provider.js';
+
+// A setting that a model does not know is left out by the SDK; its console is not ours to write to.
+globalThis.AI_SDK_LOG_WARNINGS = false;
+
+/** Tries after the first one, for 429, 5xx and lost connections before the first token; Retry-After is kept to. */
+const retries = 2;
+const defaultMaxTokens = 1024;
+
+type Part = TextStreamPart<ToolSet>;
+
+export interface ModelPorts {
+  environment: Environment;
+  prices: Prices;
+  dispatcher: Dispatcher;
+}
+
+interface Failure {
+  code: ErrorCode;
+  message: string;
+  retryable: boolean;
+}
+
+/** A provider's words, and what they mean for the lane. */
+const failureOf = (error: unknown, model: Model): Failure => {
+  const cause = RetryError.isInstance(error) ? error.lastError : error;
+  if (APICallError.isInstance(cause) && cause.statusCode !== undefined && cause.statusCode >= 400) {
+    const { code, retryable } = meaningOfStatus(cause.statusCode);
+    const wait = cause.responseHeaders?.['retry-after'];
+    const hints = [
+      ...(code === 'ESEC' ? [model.keyHint] : []),
+      ...(wait === undefined ? [] : [`retry after ${wait} s`]),
+    ];
+    const said = `${model.provider} answered ${cause.statusCode}: ${cause.message}`;
+    return { code, retryable, message: [said, ...hints].join('; ') };
+  }
+  if (isTimeout(cause)) {
+    return { code: 'ETIMEOUT', retryable: true, message: `${model.provider}: ${describeError(cause)}` };
+  }
+  // A provider may report an error inside its stream as a plain object.
+  const told =
+    cause instanceof Error ? describeError(cause) : typeof cause === 'string' ? cause : JSON.stringify(cause);
+  return { code: 'EAGENTDOWN', retryable: true, message: `${model.provider}: ${told}` };
+};
+
+/**
+ * Asks a model through the AI SDK. Once the first token is there nothing is retried: the text is already on its way, so a
+ * stream that is cut ends as a retryable EAGENTDOWN. An answer that stops at its length limit is an answer.
+ * @throws ParleyError when no key, no address or no connection is to be had; everything later is a `fail` frame.
+ */
+export const openModel = async (
+  adapter: ModelAdapter,
+  request: AgentRequest,
+  call: Call,
+  { environment, prices, dispatcher }: ModelPorts,
+): Promise<AsyncIterable<Frame>> => {
+  const { fetch, dispatched } = fetchOver(dispatcher);
+  const model = modelFor(adapter, environment, fetch);
+  const result = streamText({
+    model: model.model,
+    ...(request.instructions === null ? {} : { system: request.instructions }),
+    prompt: request.prompt,
+    maxOutputTokens: Math.min(adapter.max_tokens ?? defaultMaxTokens, request.maxTokens ?? Infinity),
+    ...(adapter.temperature === undefined ? {} : { temperature: adapter.temperature }),
+    ...(model.takesSeed ? { seed: request.diversitySeed } : {}),
+    maxRetries: retries,
+    abortSignal: call.signal,
+    // The default writes to the console; the error comes as a part as well, and is handled there.
+    onError: () => {},
+  });
+  const parts: AsyncIterator<Part> = result.fullStream[Symbol.asyncIterator]();
+  // The SDK may throw what it could as well say in a part.
+  const pull = async (): Promise<Part | null> => {
+    try {
+      const next = await parts.next();
+      return next.done === true ? null : next.value;
+    } catch (error) {
+      return { type: 'error', error };
+    }
+  };
+  let pending = pull();
+  for (;;) {
+    const first = await Promise.race([dispatched, pending]);
+    if (first === 'dispatched' || call.signal.aborted) break;
+    if (first?.type === 'error') {
+      const { code, message, retryable } = failureOf(first.error, model);
+      throw new ParleyError(code, message, { retryable });
+    }
+    if (first === null) break;
+    pending = pull();
+  }
+  return frameStream(call, speak());
+
+  async function* speak(): AsyncGenerator<Frame, void, undefined> {
+    const numbering = createNumbering();
+    const promptTokens = approximateTokens(request.prompt) + approximateTokens(request.instructions ?? '');
+    let text = '';
+    const usageOf = (input: number, output: number): Usage => {
+      const usd = prices.cost(model.provider, adapter.model, input, output);
+      const usage = { tokens: input + output, ...(usd === null ? {} : { usd }) };
+      call.onUsage(usage);
+      return usage;
+    };
+    for (;;) {
+      const part = await pending;
+      if (call.signal.aborted) return;
+      if (part === null) {
+        yield failFrame('EAGENTDOWN', `${model.provider}: the stream ended before its answer was complete`, true);
+        return;
+      }
+      if (part.type === 'error') {
+        const { code, message, retryable } = failureOf(part.error, model);
+        // The request may still be open when only its stream reported the error.
+        call.abort();
+        yield text === '' ? failFrame(code, message, retryable) : failFrame('EAGENTDOWN', message, true);
+        return;
+      }
+      if (part.type === 'text-delta' && part.text !== '') {
+        text += part.text;
+        usageOf(promptTokens, approximateTokens(text));
+        yield numbering.partial(part.text);
+        if (call.signal.aborted) return;
+      }
+      if (part.type === 'finish') {
+        const { inputTokens = promptTokens, outputTokens = approximateTokens(text) } = part.totalUsage;
+        // Without the provider's reason for ending, the stream just stopped.
+        if (part.rawFinishReason === undefined) {
+          yield failFrame('EAGENTDOWN', `${model.provider}: the stream ended without a finish reason`, true);
+          return;
+        }
+        yield finalOfPartials(numbering.next(), usageOf(inputTokens, outputTokens));
+        return;
+      }
+      pending = pull();
+    }
+  }
+};

@@ -1,0 +1,79 @@
+import type { Dispatcher } from 'undici';
+import { ParleyError } from '../../src/domain/errors.js';
+import type { Prices } from '../../src/pricing.js';
+import type { Frame } from '../../src/contracts/frames.js';
+import type { AgentPort, AgentRequest } from '../ports.js';
+import { type Call, startCall } from './frame-stream.js';
+import { openModel } from './ai-sdk.js';
+import { type Clock, systemClock } from './clock.js';
+import { openCommand } from './command.js';
+import { createConnections, type Environment } from './connections.js';
+import { openHttp } from './http.js';
+import { openScripted } from './scripted.js';
+import { openSimulated } from './simulated.js';
+
+export interface AgentsOptions {
+  /** The worker's environment: keys, base URLs, connection limits, PATH for programs. */
+  environment: Environment;
+  /** Beginnings of argv that the operator trusts to run outside a sandbox (PARLEY_TRUSTED_COMMANDS). */
+  trustedCommands: readonly (readonly string[])[];
+  prices: Prices;
+  /** Connections to use instead of a pool of one's own; they are left open by `close`. */
+  dispatcher?: Dispatcher;
+  clock?: Clock;
+  /** Where programs run; the worker's own folder by default. */
+  cwd?: string;
+}
+
+export interface Agents extends AgentPort {
+  /** Ends every call under way and closes the connections. May be called twice. */
+  close(): Promise<void>;
+}
+
+/** Every adapter of spec 10 behind the one port, chosen by `adapter.kind`. */
+export const createAgents = (options: AgentsOptions): Agents => {
+  const { environment, trustedCommands, prices, clock = systemClock, cwd = process.cwd() } = options;
+  const dispatcher = options.dispatcher ?? createConnections(environment);
+  const live = new Set<Call>();
+  let closed = false;
+  const openBy = async (request: AgentRequest, call: Call): Promise<AsyncIterable<Frame>> => {
+    const { adapter } = request;
+    switch (adapter.kind) {
+      case 'scripted':
+        return openScripted(adapter, request, call, clock);
+      case 'simulated':
+        return openSimulated(adapter, request, call, clock);
+      case 'openai-compatible':
+      case 'openai':
+      case 'anthropic':
+        return openModel(adapter, request, call, { environment, prices, dispatcher });
+      case 'command':
+        return openCommand(adapter, request, call, { environment, trustedCommands, cwd });
+      case 'http':
+        return openHttp(adapter, request, call, dispatcher);
+      case 'external':
+        throw new ParleyError(
+          'EPROTO',
+          `lane ${request.laneId} is external: it is fed by POST …/lanes/${request.laneId}/frames and cannot be called`,
+        );
+    }
+  };
+  return {
+    open: async (request, context) => {
+      if (closed) throw new ParleyError('EDRAINING', 'this worker is stopping and takes no new calls');
+      const call = startCall(context, live);
+      try {
+        return await openBy(request, call);
+      } catch (error) {
+        call.abort();
+        call.unlink();
+        throw error;
+      }
+    },
+    close: async () => {
+      closed = true;
+      for (const call of live) call.abort();
+      if (options.dispatcher === undefined) await dispatcher.destroy();
+    },
+  };
+};
