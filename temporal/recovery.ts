@@ -31,7 +31,8 @@ export async function failDeadAttempts({
     for (;;) {
       const next = await open.next();
       if (next.done) return;
-      failed += await recover(client, next.value, isDeadIdentity);
+      const count = await recover(client, next.value, isDeadIdentity);
+      failed += count; // not in one expression: `failed` would be read before the await
     }
   };
   // The iterator queues concurrent calls of `next`, so each workflow goes to one of them.

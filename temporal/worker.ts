@@ -1,4 +1,5 @@
-import { Worker, type InjectedSinks, type NativeConnection, type Sinks } from '@temporalio/worker';
+import { Worker, type InjectedSinks, type NativeConnection } from '@temporalio/worker';
+import type { Sinks } from '@temporalio/workflow';
 import { workerIdentity } from './identity.js';
 
 export interface ParleyWorkerOptions<S extends Sinks = Sinks> {
@@ -43,7 +44,7 @@ export async function createParleyWorker<S extends Sinks = Sinks>(options: Parle
     maxCachedWorkflows: cachedWorkflows,
     // Lanes spend their time waiting for models; 100, the default, would hold back a session's lanes behind other sessions'.
     maxConcurrentActivityTaskExecutions: 500,
-    // Beats carry what a retry skips, so they must not be held back; the activities choose how often they beat.
+    // A beat carries what a retry skips and brings back a cancel: it is held back no longer than this.
     maxHeartbeatThrottleInterval: '10s',
     shutdownGraceTime: options.shutdownGraceMs ?? 10_000,
   });

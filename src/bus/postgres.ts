@@ -109,7 +109,8 @@ export class PostgresBus implements BusPort {
   }
 
   /** Text that continues the gathered text of its lane joins it; other text sends the gathered first. */
-  #gather(topic: string, { type: _, ...partial }: PartialEvent & { type: 'partial' }): void {
+  #gather(topic: string, { lane_id, attempt, offset, text }: PartialEvent): void {
+    const partial = { lane_id, attempt, offset, text };
     const key = JSON.stringify([topic, partial.lane_id]);
     const gathered = this.#partials.get(key);
     if (

@@ -170,7 +170,7 @@ const postgres = findPostgres();
     const [gateway, worker] = [await connect(), await connect()];
     const there = listen(gateway, 's1');
     await syncIsKnown(gateway, worker, 's1');
-    for (const [index, letter] of [...'blue'].entries()) worker.publish('s1', partial(index, letter));
+    for (const [index, letter] of 'blue'.split('').entries()) worker.publish('s1', partial(index, letter));
     worker.publish('s1', partial(0, 'red', 'b'));
     worker.publish('s1', { type: 'touched' });
     await there.until((heard) => heard.some(({ type }) => type === 'touched'));
