@@ -16,14 +16,10 @@ export interface EventsAnswer {
   ended: boolean;
 }
 
-/** What a running group of lanes must do now (asked by the group after a `directed` hint and at every retry). */
+/** What a running group must know (asked after a `directed` hint and at every retry). */
 export interface Directives {
-  /** Lanes that must stop, with the reason they will carry. */
-  cancel: Record<string, string>;
-  /** Lanes whose end is already recorded: a retry does not call them again. */
+  /** Lanes that have ended for the session: their calls are to stop, and a retry does not make them again. */
   ended: string[];
-  /** Calls of each lane's agent that have ended, for scripts that play on. */
-  ended_session: boolean;
 }
 
 /** A batch of what happened in a group of lanes, in order. A Signal: it must not wait for the workflow. */
@@ -38,7 +34,7 @@ export interface GroupReport {
 export const statusQuery = defineQuery<SessionStatus>('status');
 export const eventsQuery = defineQuery<EventsAnswer, [since: number]>('events');
 export const snapshotQuery = defineQuery<unknown>('snapshot');
-export const directivesQuery = defineQuery<Directives, [group: string]>('directives');
+export const directivesQuery = defineQuery<Directives>('directives');
 export const reportSignal = defineSignal<[GroupReport]>('report');
 /** An Update, not a Signal: the poster needs the acknowledgement, and a refusal leaves no history. */
 export const framesUpdate = defineUpdate<FramesAnswer, [lane: string, frames: Frame[]]>('frames');

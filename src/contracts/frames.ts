@@ -81,6 +81,7 @@ export const framesAnswerSchema = z
     accepted: z.number().int(),
     duplicates: z.number().int(),
     late: z.number().int(),
+    refused: z.number().int().meta({ description: 'Fragments whose checksum, size or number did not fit.' }),
     ack: z
       .strictObject({ msg_seq: z.number().int(), frag_seq: z.number().int() })
       .meta({ description: 'Highest message and fragment up to which nothing is missing; frag_seq -1: none yet.' }),
@@ -88,7 +89,9 @@ export const framesAnswerSchema = z
       .array(z.strictObject({ msg_seq: z.number().int(), frag_seq: z.number().int() }))
       .meta({ description: 'Fragments to send again, known once the last one of their message is.' }),
     window: windowSchema,
-    state: z.string().meta({ description: "The lane's state after these frames." }),
+    state: z
+      .enum(['STREAMING', 'PAUSED', 'ENDED'])
+      .meta({ description: 'Whether the lane takes more: PAUSED only what fits its buffer, ENDED nothing.' }),
   })
   .meta({ id: 'FramesAnswer' });
 

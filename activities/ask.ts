@@ -1,0 +1,69 @@
+import type { Adapter } from '../src/contracts/adapter.js';
+import type { Json } from '../src/contracts/frames.js';
+import { feedFrame, openFeed, usageOf, type Feed } from '../src/domain/feed.js';
+import type { Amount } from '../src/domain/plan.js';
+import type { SessionPolicy } from '../src/contracts/session.js';
+import type { AgentPort } from './ports.js';
+
+export interface AskInput {
+  workId: string;
+  /** Who is asked, for spans and for scripts: "judge", "arbiter", "merge". */
+  role: string;
+  adapter: Adapter;
+  prompt: string;
+  instructions: string;
+  /** How many calls of this agent have ended before. */
+  callsBefore: number;
+  gaps: SessionPolicy['gaps'];
+}
+
+export interface Answered {
+  answer: Json;
+  usage: Amount;
+}
+
+/** One question to one agent, whole answer back. Rejects with the agent's own failure. */
+export const ask = async (agents: AgentPort, input: AskInput, signal: AbortSignal): Promise<Answered> => {
+  const controller = new AbortController();
+  // The SDKs take an abort with a reason for a failed call; ours carries none.
+  signal.addEventListener('abort', () => controller.abort(), { once: true });
+  let feed: Feed = openFeed(
+    { gaps: input.gaps, pause_grace_ms: 0 },
+    'gold',
+    { maxParallel: null, maxTokens: null, maxUsdMicros: null },
+    input.prompt,
+  );
+  let stated: Amount | null = null;
+  let text = '';
+  const frames = await agents.open(
+    {
+      workId: input.workId,
+      laneId: input.role,
+      personaId: input.role,
+      instructions: input.instructions,
+      diversitySeed: 1,
+      prompt: input.prompt,
+      adapter: input.adapter,
+      maxTokens: null,
+      callsBefore: input.callsBefore,
+    },
+    {
+      signal: controller.signal,
+      onControl: () => {},
+      onUsage: (usage) => (stated = usageOf(feed, usage)),
+    },
+  );
+  for await (const frame of frames) {
+    if (frame.type === 'control') continue;
+    const fed = feedFrame(feed, frame, 0);
+    feed = fed.feed;
+    for (const report of fed.reports) {
+      if (report.type === 'PARTIAL') text += report.text;
+      if (report.type === 'FAIL') throw new Error(`${report.code}: ${report.message}`);
+      if (report.type !== 'FINAL') continue;
+      return { answer: report.answer ?? text + (report.text ?? ''), usage: stated ?? report.usage };
+    }
+  }
+  if (controller.signal.aborted) throw new Error('the call was stopped');
+  return { answer: text, usage: stated ?? usageOf(feed, null) };
+};

@@ -1,0 +1,85 @@
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { BusPort } from '../src/contracts/bus.js';
+import type { LaneReport } from '../src/domain/lane.js';
+import { ParleyError } from '../src/domain/errors.js';
+import { judgement } from '../src/domain/prompts.js';
+import { ask, type Answered, type AskInput } from './ask.js';
+import { LaneGroup, type GroupInput, type GroupLink } from './lane-group.js';
+import type { AgentPort } from './ports.js';
+
+export interface ActivityPorts {
+  agents: AgentPort;
+  bus: BusPort;
+  link: GroupLink;
+}
+
+/** Often enough that the SDK always has one to send; it sends at most one per 0.8 of the heartbeat timeout. */
+const beatMs = 1_000;
+
+/** The activities of every worker; workflows know them by `Activities` alone. */
+export const createActivities = ({ agents, bus, link }: ActivityPorts) => {
+  // A run that continues as new schedules its lanes again; on the same worker the calls under way are taken over.
+  const groups = new Map<string, { group: LaneGroup; owner: symbol }>();
+  return {
+    /**
+     * Runs a group of lanes to their ends. @returns what was not signalled while they ran. A later attempt skips lanes
+     * that the workflow already counts as ended.
+     */
+    runLanes: async (input: GroupInput): Promise<LaneReport[]> => {
+      const context = Context.current();
+      const key = `${input.workId} ${input.group}`;
+      const owner = Symbol(key);
+      const running = groups.get(key);
+      let { group } = running ?? {};
+      if (!group) {
+        const attempt = input.attempt + context.info.attempt - 1;
+        const skip = attempt > 1 ? (await link.directives(input.workId)).ended : [];
+        group = new LaneGroup(input, attempt, skip, { agents, bus, link, now: Date.now });
+        group.start();
+      }
+      groups.set(key, { group, owner });
+      const isOwner = (): boolean => groups.get(key)?.owner === owner;
+      const beat = setInterval(() => context.heartbeat(), beatMs);
+      const stopped = new Promise<never>((_, reject) => {
+        context.cancelled.catch((error: unknown) => {
+          if (isOwner()) group.abandon();
+          reject(error instanceof Error ? error : new Error(String(error)));
+        });
+      });
+      try {
+        return await Promise.race([group.done, stopped]);
+      } finally {
+        clearInterval(beat);
+        if (isOwner()) groups.delete(key);
+      }
+    },
+
+    /** One question to one agent: the arbiter or a merge. */
+    askAgent: async (input: AskInput): Promise<Answered> => await beating((signal) => ask(agents, input, signal)),
+
+    /** Asks the judge which answers agree. @throws EPROTO when its answer names other ids or no groups */
+    judgeAnswers: async (input: AskInput & { ids: string[] }): Promise<Answered & { partition: string[][] }> =>
+      await beating(async (signal) => {
+        const answered = await ask(agents, input, signal);
+        const partition = judgement(answered.answer, input.ids);
+        if (typeof partition === 'string') throw new ParleyError('EPROTO', partition);
+        return { ...answered, partition };
+      }),
+  };
+};
+export type Activities = ReturnType<typeof createActivities>;
+
+/** Beats while a call is under way. What the agent itself refuses is not asked again: only a dead worker's call is. */
+const beating = async <T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+  const context = Context.current();
+  const beat = setInterval(() => context.heartbeat(), beatMs);
+  try {
+    return await call(context.cancellationSignal);
+  } catch (error) {
+    if (context.cancellationSignal.aborted) throw error;
+    throw ApplicationFailure.fromError(error, { nonRetryable: true });
+  } finally {
+    clearInterval(beat);
+  }
+};

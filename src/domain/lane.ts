@@ -1,0 +1,173 @@
+import type { Json, Window } from '../contracts/frames.js';
+import type { LaneReason, LaneState } from '../contracts/session.js';
+import { laneMachine, type LaneActionName, type LaneEventName, type LaneFacts } from './lane-machine.js';
+import { isTerminal, match, step, type Step } from './machine.js';
+import type { Amount, PlannedLane } from './plan.js';
+import { isEmptyAnswer } from './text.js';
+import type { AdapterControl } from './window.js';
+
+/** Counters of what did not arrive in order (spec 01 "Frames"); totals, so that a repeated report changes nothing. */
+export interface FrameCounts {
+  lost: number;
+  late: number;
+  duplicates: number;
+  refused: number;
+}
+
+/** What happened to a lane, in the words of its machine; `at` is epoch milliseconds where it happened. */
+export type LaneReport = { lane: string; at: number; attempt: number; counts?: FrameCounts } & (
+  | { type: 'DISPATCH_OK' }
+  | { type: 'DISPATCH_ERR'; code: string; message: string }
+  | { type: 'PARTIAL'; text: string; usage?: Amount }
+  | { type: 'FINAL'; text?: string; answer?: Json; usage: Amount }
+  | { type: 'FAIL'; code: string; message: string; usage: Amount }
+  | { type: 'TIMEOUT'; message: string; usage: Amount }
+  | { type: 'PAUSE' | 'BACKPRESSURE' | 'RESUME'; control: AdapterControl; window: Window }
+  | { type: 'CANCEL'; reason: LaneReason; usage: Amount }
+  /** No step of the machine: the adapter said DRAINING or suggested a window while streaming. */
+  | { type: 'CONTROL'; control: AdapterControl; window: Window }
+  /** No step of the machine: what a lane that has ended turned out to have used. */
+  | { type: 'SETTLE'; usage: Amount }
+);
+
+/** One lane of a session as the workflow carries it: plain JSON. */
+export interface Lane {
+  plan: PlannedLane;
+  order: number;
+  state: LaneState;
+  attempt: number;
+  /** The group (activity) that runs it; null: an external lane, or not dispatched yet. */
+  group: string | null;
+  /** Text delivered so far, of the current attempt. */
+  text: string;
+  /** The final, once there is one. */
+  answer: Json | null;
+  /** Whether it delivered anything at all; counts for quorum_min. */
+  delivered: boolean;
+  dispatchedAt: number | null;
+  firstAt: number | null;
+  endedAt: number | null;
+  reason: LaneReason | null;
+  reserved: Amount;
+  usage: Amount;
+  counts: FrameCounts;
+  control: AdapterControl | null;
+  window: Window | null;
+}
+
+export const nothing: Amount = { tokens: 0, usdMicros: 0 };
+
+export const openLane = (plan: PlannedLane, order: number): Lane => ({
+  plan,
+  order,
+  state: 'INIT',
+  attempt: 1,
+  group: null,
+  text: '',
+  answer: null,
+  delivered: false,
+  dispatchedAt: null,
+  firstAt: null,
+  endedAt: null,
+  reason: null,
+  reserved: nothing,
+  usage: nothing,
+  counts: { lost: 0, late: 0, duplicates: 0, refused: 0 },
+  control: null,
+  window: null,
+});
+
+export const hasEnded = (lane: Lane): boolean => isTerminal(laneMachine, lane.state);
+export const isRunning = (lane: Lane): boolean => !hasEnded(lane);
+/** Rejected, failed and cancelled lanes contribute nothing, are in no denominator, and block nobody (spec 01). */
+export const contributes = (lane: Lane): boolean =>
+  lane.state === 'FINALIZED' || lane.state === 'STREAMING' || lane.state === 'PAUSED';
+
+/** A lane's answer is its final, or its text so far; an empty one is none. */
+export const answerOf = (lane: Lane): Json | null => {
+  const answer = lane.state === 'FINALIZED' ? lane.answer : lane.text;
+  return answer === null || isEmptyAnswer(answer) ? null : answer;
+};
+
+const noFacts: LaneFacts = { budgetOk: true, windowOk: true, policyOk: true, restarted: false };
+
+export type LaneStep = Step<LaneState, LaneEventName, LaneActionName>;
+
+/** A step of the lane machine that needs no report: admission, cancel, timeout. @throws InvalidTransitionError */
+export const stepLane = (
+  lane: Lane,
+  on: LaneEventName,
+  now: number,
+  change: Partial<Lane> = {},
+  facts: Partial<LaneFacts> = {},
+): { lane: Lane; step: LaneStep } => {
+  const taken = step(laneMachine, lane.state, on, { ...noFacts, ...facts });
+  const next: Lane = { ...lane, ...change, state: taken.to };
+  if (isTerminal(laneMachine, taken.to)) {
+    next.endedAt = now;
+    next.reserved = nothing;
+  }
+  return { lane: next, step: taken };
+};
+
+const reasonOf = (report: LaneReport): LaneReason | null => {
+  switch (report.type) {
+    case 'DISPATCH_ERR':
+    case 'FAIL':
+      return { code: report.code, message: report.message };
+    case 'TIMEOUT':
+      return { code: 'ETIMEOUT', message: report.message };
+    case 'CANCEL':
+      return report.reason;
+    default:
+      return null;
+  }
+};
+
+const max = (a: Amount, b: Amount): Amount => ({
+  tokens: Math.max(a.tokens, b.tokens),
+  usdMicros: Math.max(a.usdMicros, b.usdMicros),
+});
+
+/**
+ * Takes one report. `step` is null where the report was data only, or where the machine takes no such event any more:
+ * then `dropped` is true, and only counters and usage are kept (what comes after a terminal state is counted).
+ */
+export const applyReport = (lane: Lane, report: LaneReport): { lane: Lane; step: LaneStep | null; dropped: boolean } => {
+  const counts = report.counts ?? lane.counts;
+  const stale = report.attempt < lane.attempt;
+  const usage = 'usage' in report && report.usage && !stale ? max(lane.usage, report.usage) : lane.usage;
+  const kept: Lane = { ...lane, counts, usage };
+  if (report.type === 'SETTLE') return { lane: kept, step: null, dropped: false };
+  if (report.type === 'CONTROL') {
+    return { lane: { ...kept, control: report.control, window: report.window }, step: null, dropped: false };
+  }
+  const restarted = report.attempt > lane.attempt;
+  if (stale || !match(laneMachine, lane.state, report.type, { ...noFacts, restarted })) {
+    return { lane: kept, step: null, dropped: true };
+  }
+  const change: Partial<Lane> = { counts, usage, reason: reasonOf(report), attempt: report.attempt };
+  if (restarted) Object.assign(change, { text: '', delivered: false });
+  const text = restarted ? '' : lane.text;
+  switch (report.type) {
+    case 'DISPATCH_OK':
+      change.dispatchedAt = lane.dispatchedAt ?? report.at;
+      break;
+    case 'PARTIAL':
+      Object.assign(change, { text: text + report.text, delivered: true, firstAt: lane.firstAt ?? report.at });
+      break;
+    case 'FINAL': {
+      const whole = text + (report.text ?? '');
+      Object.assign(change, { text: whole, answer: report.answer ?? whole, delivered: true });
+      break;
+    }
+    case 'PAUSE':
+    case 'BACKPRESSURE':
+    case 'RESUME':
+      Object.assign(change, { control: report.control, window: report.window });
+      break;
+    default:
+      break;
+  }
+  return { ...stepLane(lane, report.type, report.at, change, { restarted }), dropped: false };
+};

@@ -1,0 +1,126 @@
+import type { Json } from '../contracts/frames.js';
+import type { SessionErrorBody, SessionResult, SessionState } from '../contracts/session.js';
+import type { Lane } from './lane.js';
+import { answerOf, contributes, isRunning, nothing, openLane } from './lane.js';
+import { agreementOf, type Agreement, type Vote } from './agreement.js';
+import { add, subtract } from './budget.js';
+import type { Amount, SessionPlan } from './plan.js';
+import type { WaitingRecord } from './waiting.js';
+
+export interface ProvisionalRecord {
+  number: number;
+  answer: Json;
+  agreement: number;
+  lanes: string[];
+  at: number;
+  expired: boolean;
+  revised: boolean;
+}
+
+/** What an external scorer (a judge) said of a set of answers; `key` tells whether it is still of these answers. */
+export interface Scored {
+  key: string;
+  partition: string[][] | null;
+}
+
+export interface CallRecord {
+  usage: Amount;
+  outcome: 'answered' | 'failed' | 'timeout' | 'budget';
+  answer: Json | null;
+}
+
+/** A whole session as plain JSON: what continue-as-new carries, `snapshot` returns and a fork would start from. */
+export interface Session {
+  plan: SessionPlan;
+  state: SessionState;
+  lanes: Lane[];
+  startedAt: number;
+  dispatchedAt: number | null;
+  deadlineAt: number | null;
+  endedAt: number | null;
+  firstPartialAt: number | null;
+  provisionalAt: number | null;
+  provisional: ProvisionalRecord | null;
+  /** Agreement as last computed over the lanes that have answered. */
+  agreement: number;
+  scored: Scored | null;
+  scoring: string | null;
+  escalations: number;
+  earlyExited: boolean;
+  endedBy: SessionResult['ended_by'] | null;
+  /** Votes as they stood when the inputs were frozen; reconciliation uses these alone. */
+  frozen: { votes: Vote[]; partition: string[][] | null } | null;
+  arbiter: CallRecord | null;
+  merge: CallRecord | null;
+  /** Usage of judge, arbiter and merge calls. */
+  overhead: Amount;
+  waiting: WaitingRecord | null;
+  result: SessionResult | null;
+  error: SessionErrorBody | null;
+  /** Events that came where the machine takes none (details 6.4). */
+  dropped: number;
+}
+
+export const openSessionState = (plan: SessionPlan, now: number): Session => ({
+  plan,
+  state: 'INIT',
+  lanes: plan.lanes.map(openLane),
+  startedAt: now,
+  dispatchedAt: null,
+  deadlineAt: null,
+  endedAt: null,
+  firstPartialAt: null,
+  provisionalAt: null,
+  provisional: null,
+  agreement: 0,
+  scored: null,
+  scoring: null,
+  escalations: 0,
+  earlyExited: false,
+  endedBy: null,
+  frozen: null,
+  arbiter: null,
+  merge: null,
+  overhead: nothing,
+  waiting: null,
+  result: null,
+  error: null,
+  dropped: 0,
+});
+
+/** Votes of the lanes that have answered so far; without `partials`, of those that have finalised. */
+export const votesOf = (session: Session, partials: boolean): Vote[] =>
+  session.lanes.flatMap((lane) => {
+    const final = lane.state === 'FINALIZED';
+    const answer = contributes(lane) && (final || partials) ? answerOf(lane) : null;
+    if (answer === null) return [];
+    const { laneId, weight, tier } = lane.plan;
+    return [{ laneId, order: lane.order, weight, tier, answer, final, endedAt: final ? lane.endedAt : null }];
+  });
+
+/** Tentative votes count while `count_partials` is on; and where nobody has finalised, what there is has to do. */
+export const countedVotes = (session: Session): Vote[] => votesOf(session, session.plan.policy.count_partials);
+export const reconcilableVotes = (session: Session): Vote[] => {
+  const counted = countedVotes(session);
+  return counted.length > 0 ? counted : votesOf(session, true);
+};
+
+export const running = (session: Session): Lane[] => session.lanes.filter(isRunning);
+export const allEnded = (session: Session): boolean => running(session).length === 0;
+export const hasAnswer = (session: Session): boolean =>
+  session.lanes.some((lane) => contributes(lane) && answerOf(lane) !== null);
+
+/** Names the answers a scorer was asked about: a partition of other answers says nothing of these. */
+export const scoreKey = (votes: readonly Vote[]): string =>
+  votes.map((vote) => `${vote.laneId}:${vote.final ? 'final' : 'partial'}`).join(' ');
+
+export const isScored = (session: Session): boolean => session.plan.policy.agreement.method === 'judge';
+
+export const currentAgreement = (session: Session, votes: readonly Vote[]): Agreement =>
+  agreementOf(votes, session.plan.policy.agreement, session.scored?.partition ?? undefined);
+
+export const spent = (session: Session): Amount =>
+  session.lanes.reduce<Amount>((sum, lane) => add(sum, lane.usage), session.overhead);
+/** What running lanes hold and have not used yet. */
+export const reserved = (session: Session): Amount =>
+  session.lanes.reduce<Amount>((sum, lane) => add(sum, subtract(lane.reserved, lane.usage)), nothing);

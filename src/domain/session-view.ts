@@ -1,0 +1,101 @@
+import type { LaneStatus, Provisional, SessionStatus } from '../contracts/session.js';
+import type { Lifecycle, Spend } from '../contracts/work.js';
+import { usd } from './budget.js';
+import { answerOf, isRunning, type Lane } from './lane.js';
+import type { Amount } from './plan.js';
+import { spent, type Session } from './session-state.js';
+import { describeWaiting } from './waiting.js';
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+export const spend = (amount: Amount): Spend => ({ tokens: amount.tokens, usd: usd(amount.usdMicros) });
+
+const laneStatus = (lane: Lane): LaneStatus => ({
+  lane_id: lane.plan.laneId,
+  state: lane.state,
+  persona_id: lane.plan.personaId,
+  diversity_seed: lane.plan.diversitySeed,
+  tier: lane.plan.tier,
+  weight: lane.plan.weight,
+  adapter: lane.plan.adapterName,
+  attempt: lane.attempt,
+  answer: lane.state === 'FINALIZED' ? lane.answer : lane.text === '' ? null : answerOf({ ...lane, state: 'STREAMING' }),
+  ...lane.counts,
+  usage: spend(lane.usage),
+  reason: lane.reason,
+  window: lane.window,
+});
+
+export const lifecycleOf = (session: Session): Lifecycle => {
+  switch (session.state) {
+    case 'COMPLETE':
+      return 'completed';
+    case 'ERROR':
+      return 'failed';
+    case 'CANCELLED':
+      return 'cancelled';
+    default:
+      return session.waiting?.for === 'person' || session.waiting?.for === 'budget' ? 'waiting' : 'running';
+  }
+};
+
+const provisionalOf = (session: Session): Provisional | null => {
+  const { provisional, plan } = session;
+  if (!provisional) return null;
+  return { ...provisional, at: iso(provisional.at), expiry_ms: plan.policy.provisional.expiry_ms };
+};
+
+/** The status of spec 10, a projection of the one state. */
+export const sessionStatus = (session: Session): SessionStatus => {
+  const { plan } = session;
+  return {
+    id: plan.id,
+    kind: 'session',
+    tenant: plan.tenant,
+    labels: plan.labels,
+    lifecycle: lifecycleOf(session),
+    state: session.state,
+    prompt: plan.prompt,
+    profile: plan.policy.profile,
+    lanes: session.lanes.map(laneStatus),
+    agreement: session.agreement,
+    provisional: provisionalOf(session),
+    waiting: describeWaiting(session),
+    result: session.result,
+    error: session.error,
+    spend: spend(spent(session)),
+    dropped_events: session.dropped,
+    started_at: iso(session.startedAt),
+    ended_at: session.endedAt === null ? null : iso(session.endedAt),
+    links: {
+      self: `/v1/sessions/${plan.id}`,
+      events: `/v1/sessions/${plan.id}/events`,
+      web_ui: plan.webUiUrl,
+    },
+  };
+};
+
+/** What Temporal's Web UI shows of a session, in markdown: enough to tell what it is doing without Parley's page. */
+export const sessionDetails = (session: Session): string => {
+  const waiting = describeWaiting(session);
+  const lines = [
+    `**${session.state}**, agreement ${session.agreement.toFixed(2)} (threshold ${session.plan.policy.threshold})`,
+    ...(waiting ? [`Waiting for ${waiting.for}: ${waiting.detail}. Who can unblock: ${waiting.who_can_unblock}.`] : []),
+    '',
+    '| lane | tier | state | answer |',
+    '|---|---|---|---|',
+    ...session.lanes.map((lane) => {
+      const { laneId, tier } = lane.plan;
+      const said = lane.reason && !isRunning(lane) ? `${lane.reason.code}: ${lane.reason.message}` : short(answerOf(lane));
+      return `| ${laneId} | ${tier} | ${lane.state} | ${said.replaceAll('|', '\\|')} |`;
+    }),
+  ];
+  if (session.result) lines.push('', `Final answer (${session.result.ended_by}): ${short(session.result.answer)}`);
+  if (session.error) lines.push('', `${session.error.code}: ${short(session.error.message)}`);
+  return lines.join('\n');
+};
+
+const short = (answer: unknown): string => {
+  const text = answer === null ? '' : typeof answer === 'string' ? answer : JSON.stringify(answer);
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > 160 ? `${line.slice(0, 157)}…` : line;
+};

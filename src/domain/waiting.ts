@@ -1,0 +1,55 @@
+import type { Waiting } from '../contracts/work.js';
+import { isRunning } from './lane.js';
+import type { Session } from './session-state.js';
+
+/** What a session waits for, without the words: set once per change, so that `since` is true (spec 08 "waiting"). */
+export interface WaitingRecord {
+  for: Waiting['for'];
+  on: 'dispatch' | 'lanes' | 'judge' | 'arbiter' | 'merge';
+  since: number;
+}
+
+/** The one helper that says why a session is not moving; null: it is moving, or over. */
+export const waitingFor = (session: Session): Omit<WaitingRecord, 'since'> | null => {
+  switch (session.state) {
+    case 'DISPATCHED':
+      return { for: 'worker', on: 'dispatch' };
+    case 'STREAMING':
+    case 'BUFFERING':
+    case 'PROVISIONAL':
+    case 'DEADLINE':
+      return session.lanes.some(isRunning) ? { for: 'lane', on: 'lanes' } : { for: 'lane', on: 'judge' };
+    case 'ARBITER':
+      return { for: 'lane', on: 'arbiter' };
+    case 'RECONCILING':
+      return { for: 'lane', on: 'merge' };
+    default:
+      return null;
+  }
+};
+
+const list = (ids: string[]): string => (ids.length > 6 ? `${ids.slice(0, 6).join(', ')} and ${ids.length - 6} more` : ids.join(', '));
+
+export const describeWaiting = (session: Session): Waiting | null => {
+  const { waiting } = session;
+  if (!waiting) return null;
+  const open = session.lanes.filter(isRunning);
+  const ids = list(open.map((lane) => lane.plan.laneId));
+  const paused = open.filter((lane) => lane.state === 'PAUSED').map((lane) => lane.plan.laneId);
+  const words = {
+    dispatch: { detail: `no lane is dispatched yet: ${ids}`, who: 'an operator: a worker has to be running' },
+    lanes: {
+      detail: `${open.length} of ${session.lanes.length} lanes have not ended: ${ids}${paused.length > 0 ? `; paused by their agents: ${list(paused)}` : ''}`,
+      who: 'the agents of these lanes, the deadline, or a cancel',
+    },
+    judge: { detail: 'the judge has not said which answers agree', who: 'the judge, its time limit, or a cancel' },
+    arbiter: { detail: 'the arbiter has not answered', who: 'the arbiter, its time limit, or a cancel' },
+    merge: { detail: 'the answers are being merged', who: 'the merge adapter, its time limit, or a cancel' },
+  }[waiting.on];
+  return {
+    for: waiting.for,
+    since: new Date(waiting.since).toISOString(),
+    detail: words.detail,
+    who_can_unblock: words.who,
+  };
+};

@@ -1,0 +1,373 @@
+import {
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  CancelledFailure,
+  condition,
+  continueAsNew,
+  isCancellation,
+  log,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { NumberedEvent } from '../src/contracts/events.js';
+import type { SessionResult } from '../src/contracts/session.js';
+import { postFrames, checkRoom } from '../src/domain/external-lane.js';
+import { feedCounts, feedDue, feedTick, openFeed, type Feed, type FeedReport } from '../src/domain/feed.js';
+import { hasEnded } from '../src/domain/lane.js';
+import type { PlannedCall, SessionPlan } from '../src/domain/plan.js';
+import * as prompts from '../src/domain/prompts.js';
+import { mergeTexts } from '../src/domain/session-result.js';
+import { isOver, nextDue, stepSession, type SessionEffect, type SessionEvent } from '../src/domain/session.js';
+import { openSessionState, type CallRecord, type Session } from '../src/domain/session-state.js';
+import { sessionDetails, sessionStatus } from '../src/domain/session-view.js';
+import { searchAttributes } from '../temporal/search-attributes.js';
+import { refuse } from './failure.js';
+import { directivesQuery, eventsQuery, framesUpdate, reportSignal, snapshotQuery, statusQuery } from './messages.js';
+import { bus, calls, lanes } from './options.js';
+
+/** Everything a session run knows: one plain JSON value (design "State"). */
+export interface SessionState {
+  session: Session;
+  /** Reassembly of the external lanes, by lane id. */
+  feeds: Record<string, Feed>;
+  inbox: SessionEvent[];
+  /** Groups under way, with the lanes they were given. */
+  groups: { group: string; lanes: string[]; attempt: number }[];
+  judgeCalls: number;
+  events: NumberedEvent[];
+  /** Number of the last durable event before this run, and the run that has it. */
+  eventsBefore: number;
+  previousRunId: string | null;
+}
+
+export interface SessionInput {
+  plan: SessionPlan;
+  carried?: SessionState;
+}
+
+/** Updates a run may take are limited (2,000 on a stock server), so a run hands over well before. */
+const updatesPerRun = 1_500;
+/** How long lanes may take to stop before their activity is cancelled, and how long that may take. */
+const stopMs = 2_000;
+const cancelMs = 15_000;
+
+/**
+ * One question to N lanes (spec 01). Handlers only record; one loop takes an event, steps the pure machine and performs
+ * what it asks for.
+ */
+export async function session({ plan, carried }: SessionInput): Promise<SessionResult> {
+  const state: SessionState = carried ?? {
+    session: openSessionState(plan, workflowInfo().startTime.getTime()),
+    feeds: {},
+    inbox: [{ type: 'FAN_OUT' }],
+    groups: [],
+    judgeCalls: 0,
+    events: [],
+    eventsBefore: 0,
+    previousRunId: null,
+  };
+  let updates = 0;
+  let armed: number | null = null;
+  let openCalls = 0;
+  let shown = { state: '', waiting: '' };
+  const groupScope = new CancellationScope({ cancellable: true });
+
+  setHandler(statusQuery, () => sessionStatus(state.session), { description: 'The status of spec 10' });
+  setHandler(snapshotQuery, () => state, { description: 'The whole state, as continue-as-new carries it' });
+  setHandler(eventsQuery, (since: number) => ({
+    events: state.events.slice(Math.max(0, since - state.eventsBefore)),
+    firstId: state.eventsBefore + 1,
+    previousRunId: state.previousRunId,
+    ended: isOver(state.session),
+  }));
+  setHandler(directivesQuery, () => ({
+    ended: state.session.lanes.filter(hasEnded).map((lane) => lane.plan.laneId),
+  }));
+  setHandler(reportSignal, ({ reports }) => {
+    for (const report of reports) state.inbox.push({ type: 'REPORT', report });
+  });
+  setHandler(
+    framesUpdate,
+    (laneId, frames) => {
+      updates += 1;
+      const feed = openedFeed(laneId);
+      const posted = postFrames(feed, frames, Date.now());
+      state.feeds[laneId] = posted.feed;
+      recordReports(laneId, posted.reports);
+      return posted.answer;
+    },
+    {
+      description: 'Frames of an external lane',
+      // Refused before it is accepted, so that a refusal leaves no history.
+      validator: (laneId, frames) => {
+        const lane = state.session.lanes.find((candidate) => candidate.plan.laneId === laneId);
+        if (!lane) throw refuse('not_found', `session ${plan.id} has no lane "${laneId}"`);
+        if (lane.plan.adapter.kind !== 'external') {
+          throw refuse('wrong_state', `lane "${laneId}" is ${lane.plan.adapterName}; only external lanes take frames`);
+        }
+        if (isOver(state.session)) throw refuse('wrong_state', `session ${plan.id} has ended: ${state.session.state}`);
+        const feed = openedFeed(laneId);
+        try {
+          checkRoom(feed, frames, Date.now());
+        } catch (error) {
+          throw refuse(error);
+        }
+      },
+    },
+  );
+
+  const openedFeed = (laneId: string): Feed => {
+    const lane = state.session.lanes.find((candidate) => candidate.plan.laneId === laneId);
+    const tier = lane?.plan.tier ?? 'silver';
+    return state.feeds[laneId] ?? openFeed(plan.policy, tier, plan.window, plan.prompt);
+  };
+  const recordReports = (lane: string, reports: readonly FeedReport[]): void => {
+    const at = Date.now();
+    for (const report of reports) state.inbox.push({ type: 'REPORT', report: { ...report, lane, at, attempt: 1 } });
+  };
+
+  /** Lanes that no activity runs keep their time here: gaps that nothing fills, and their own time limits. */
+  const tickExternalLanes = (): void => {
+    const now = Date.now();
+    for (const lane of state.session.lanes) {
+      const { laneId, adapter, timeoutMs } = lane.plan;
+      if (adapter.kind !== 'external' || hasEnded(lane)) continue;
+      const feed = state.feeds[laneId];
+      if (feed && (feedDue(feed) ?? Infinity) <= now) {
+        const fed = feedTick(feed, now);
+        state.feeds[laneId] = fed.feed;
+        recordReports(laneId, fed.reports);
+      }
+      if (timeoutMs === null || lane.dispatchedAt === null || now < lane.dispatchedAt + timeoutMs) continue;
+      const message = `no final within the lane's timeout_ms of ${timeoutMs}`;
+      recordReports(laneId, [{ type: 'TIMEOUT', message, usage: lane.usage, ...(feed ? { counts: feedCounts(feed) } : {}) }]);
+    }
+  };
+  const externalDue = (): number[] =>
+    state.session.lanes.flatMap((lane) => {
+      if (lane.plan.adapter.kind !== 'external' || hasEnded(lane)) return [];
+      const gap = state.feeds[lane.plan.laneId] ? feedDue(state.feeds[lane.plan.laneId] as Feed) : null;
+      const timeout =
+        lane.plan.timeoutMs !== null && lane.dispatchedAt !== null ? lane.dispatchedAt + lane.plan.timeoutMs : null;
+      return [gap, timeout].filter((due): due is number => due !== null);
+    });
+
+  /** One timer for whatever is due first. An earlier one is added, never moved: a late tick changes nothing. */
+  const armTimer = (): void => {
+    const dues = [nextDue(state.session), ...externalDue()].filter((due): due is number => due !== null);
+    if (dues.length === 0) return;
+    const due = Math.min(...dues);
+    if (armed !== null && armed <= due) return;
+    armed = due;
+    void sleep(Math.max(1, due - Date.now()), { summary: 'deadline, gap or provisional expiry' }).then(() => {
+      if (armed === due) armed = null;
+      state.inbox.push({ type: 'TICK' });
+    });
+  };
+
+  const runGroup = (group: string, laneIds: string[], attempt: number): void => {
+    const given = state.session.lanes.filter((lane) => laneIds.includes(lane.plan.laneId) && !hasEnded(lane));
+    const run = async (): Promise<void> => {
+      try {
+        const reports = await lanes.runLanes.executeWithOptions(
+          { summary: `lanes ${laneIds.join(', ')}`.slice(0, 200) },
+          [
+            {
+              workId: plan.id,
+              group,
+              prompt: plan.prompt,
+              policy: plan.policy,
+              window: plan.window,
+              lanes: given.map((lane) => lane.plan),
+              attempt,
+              others: [],
+              budget: plan.budget,
+            },
+          ],
+        );
+        for (const report of reports) state.inbox.push({ type: 'REPORT', report });
+        state.inbox.push({ type: 'GROUP_ENDED', group, message: 'the call ended without a final' });
+      } catch (error) {
+        if (!isCancellation(error)) log.warn('a group of lanes failed', { group, error: String(error) });
+        state.inbox.push({ type: 'GROUP_ENDED', group, message: rootMessage(error) });
+      } finally {
+        state.groups = state.groups.filter((open) => open.group !== group);
+      }
+    };
+    void groupScope.run(run);
+  };
+
+  const call = (work: () => Promise<SessionEvent>): void => {
+    openCalls += 1;
+    void work().then((event) => {
+      openCalls -= 1;
+      state.inbox.push(event);
+    });
+  };
+
+  const askInput = (role: string, planned: PlannedCall, prompt: string, instructions: string, callsBefore = 0) => ({
+    workId: plan.id,
+    role,
+    adapter: planned.adapter,
+    prompt,
+    instructions,
+    callsBefore,
+    gaps: plan.policy.gaps,
+  });
+
+  const frozenAnswers = (): prompts.NamedAnswer[] => state.session.frozen?.votes.map((vote) => vote) ?? [];
+
+  const perform = (effect: SessionEffect): void => {
+    switch (effect.type) {
+      case 'run_lanes':
+        state.groups.push({ group: effect.group, lanes: effect.lanes, attempt: 1 });
+        runGroup(effect.group, effect.lanes, 1);
+        return;
+      case 'direct_lanes':
+        bus.hint('directed');
+        return;
+      case 'score':
+        call(() => judge(effect.key));
+        return;
+      case 'arbitrate':
+        call(async () => ({ type: 'ARBITER_RESULT', record: await arbitrate() }));
+        return;
+      case 'merge_texts':
+        call(async () => ({ type: 'MERGED', record: await merge() }));
+        return;
+    }
+  };
+
+  const judge = async (key: string): Promise<SessionEvent> => {
+    const votes = key.split(' ').map((entry) => entry.slice(0, entry.lastIndexOf(':')));
+    const answers = state.session.lanes
+      .filter((lane) => votes.includes(lane.plan.laneId))
+      .map((lane) => ({ laneId: lane.plan.laneId, weight: lane.plan.weight, answer: lane.answer ?? lane.text }));
+    const ids = answers.map((answer) => answer.laneId);
+    const callsBefore = state.judgeCalls;
+    state.judgeCalls += 1;
+    try {
+      if (!plan.judge) throw new Error('no judge is planned');
+      const input = askInput('judge', plan.judge, prompts.judgePrompt(plan.prompt, answers), prompts.judgeInstructions, callsBefore);
+      const { partition, usage } = await calls(callMs).judgeAnswers.executeWithOptions(
+        { summary: `judge of ${ids.join(', ')}`.slice(0, 200) },
+        [{ ...input, ids }],
+      );
+      return { type: 'SCORED', key, partition, usage };
+    } catch (error) {
+      const message = `the judge failed, similarity decides instead: ${rootMessage(error)}`;
+      return { type: 'SCORED', key, partition: null, usage: noUsage, message };
+    }
+  };
+  const arbitrate = async (): Promise<CallRecord> => {
+    if (!plan.arbiter) return { usage: noUsage, outcome: 'failed', answer: null };
+    const prompt = prompts.arbiterPrompt(plan.prompt, frozenAnswers());
+    const input = askInput('arbiter', plan.arbiter, prompt, prompts.arbiterInstructions);
+    return await record(() =>
+      calls(plan.policy.arbiter.timeout_ms).askAgent.executeWithOptions({ summary: 'arbiter' }, [input]),
+    );
+  };
+  const merge = async (): Promise<CallRecord> => {
+    if (!plan.merge) return { usage: noUsage, outcome: 'failed', answer: null };
+    const texts = (mergeTexts(state.session) ?? []).map(({ laneId, weight, text }) => ({ laneId, weight, answer: text }));
+    const input = askInput('merge', plan.merge, prompts.mergePrompt(plan.prompt, texts), prompts.mergeInstructions);
+    return await record(() => calls(callMs).askAgent.executeWithOptions({ summary: 'merge of the answers' }, [input]));
+  };
+
+  /** Hands the whole state to a new run; the lanes under way are taken over by it (design "State"). */
+  const mustContinue = (): boolean =>
+    (workflowInfo().continueAsNewSuggested || updates >= updatesPerRun) &&
+    openCalls === 0 &&
+    state.inbox.length === 0 &&
+    !isOver(state.session) &&
+    allHandlersFinished();
+
+  const show = (): void => {
+    const { session: current } = state;
+    const waiting = current.waiting?.for ?? '';
+    if (shown.state === current.state && shown.waiting === waiting) return;
+    shown = { state: current.state, waiting };
+    upsertSearchAttributes([
+      { key: searchAttributes.state, value: current.state },
+      { key: searchAttributes.waiting, value: waiting === '' ? null : waiting },
+    ]);
+  };
+
+  const takeEvents = (): void => {
+    const before = state.events.length;
+    for (let event = state.inbox.shift(); event !== undefined; event = state.inbox.shift()) {
+      if (event.type === 'TICK') tickExternalLanes();
+      const step = stepSession(state.session, event, Date.now());
+      state.session = step.session;
+      for (const said of step.events) {
+        state.events.push({ ...said, id: state.eventsBefore + state.events.length + 1 });
+      }
+      for (const effect of step.effects) perform(effect);
+    }
+    if (state.events.length > before) bus.hint('touched');
+    setCurrentDetails(sessionDetails(state.session));
+    show();
+  };
+
+  const main = async (): Promise<void> => {
+    for (const { group, lanes: laneIds } of state.groups) {
+      const attempt = Math.max(...state.session.lanes.map((lane) => lane.attempt)) + 1;
+      runGroup(group, laneIds, attempt);
+    }
+    takeEvents();
+    while (!isOver(state.session)) {
+      armTimer();
+      await condition(() => state.inbox.length > 0 || mustContinue());
+      if (state.inbox.length > 0) takeEvents();
+      else {
+        await continueAsNew<typeof session>({
+          plan,
+          carried: {
+            ...state,
+            events: [],
+            eventsBefore: state.eventsBefore + state.events.length,
+            previousRunId: workflowInfo().runId,
+          },
+        });
+      }
+    }
+    // The answer is out; the run closes when the lanes that were cut off have told what they used.
+    if (state.groups.length > 0 && !(await condition(() => state.groups.length === 0, stopMs))) {
+      groupScope.cancel();
+      await condition(() => state.groups.length === 0, cancelMs);
+    }
+    await condition(allHandlersFinished);
+    takeEvents();
+  };
+
+  const root = CancellationScope.current();
+  void root.cancelRequested.catch(() => state.inbox.push({ type: 'CANCEL' }));
+  await CancellationScope.nonCancellable(main);
+
+  const { result, error, state: ended } = state.session;
+  if (ended === 'CANCELLED') throw new CancelledFailure('the session was cancelled');
+  if (error) throw ApplicationFailure.create({ message: error.message, type: error.code, nonRetryable: true, details: [error] });
+  return result as SessionResult;
+}
+
+/** Time for a judge or a merge, in ms (details 1.4 "reconcile timeout"). */
+const callMs = 30_000;
+const noUsage = { tokens: 0, usdMicros: 0 };
+
+const record = async (asked: () => Promise<{ answer: CallRecord['answer']; usage: CallRecord['usage'] }>): Promise<CallRecord> => {
+  try {
+    const { answer, usage } = await asked();
+    return { usage, outcome: 'answered', answer };
+  } catch (error) {
+    return { usage: noUsage, outcome: isTimeout(error) ? 'timeout' : 'failed', answer: null };
+  }
+};
+
+const causes = (error: unknown): Error[] =>
+  error instanceof Error ? [error, ...causes(error.cause)] : [];
+const isTimeout = (error: unknown): boolean => causes(error).some((cause) => cause.name === 'TimeoutFailure');
+const rootMessage = (error: unknown): string => causes(error).at(-1)?.message ?? String(error);
