@@ -2,7 +2,7 @@
 export interface Clock {
   /** Milliseconds, monotonic, from any origin. */
   now(): number;
-  /** Calls back once after `ms` (0 or more). @returns a function that forgets the call. */
+  /** Calls back once after `ms` (0 or more), never before it has returned. @returns a function that forgets the call. */
   after(ms: number, callback: () => void): () => void;
 }
 

@@ -48,7 +48,7 @@ const startControls = (
   say(() => false);
   return {
     // Data never overtakes what the script says before it, however late its timer is.
-    sayUpTo: (index) => say((entry) => entry.index < index || at(entry) <= clock.now()),
+    sayUpTo: (index) => say((entry) => entry.index < index),
     stop: () => {
       waiting = null;
       forget();

@@ -1,0 +1,41 @@
+import { createPrices } from '../../../src/pricing.js';
+
+describe('prices', () => {
+  const prices = createPrices({
+    'local/tiny': { input: 1, output: 2 },
+    'local/*': { input: 3, output: 4 },
+    'openai/gpt-4o': { input: 0, output: 0 },
+  });
+
+  test.each([
+    ['local', 'tiny', { inputUsdPerMtok: 1, outputUsdPerMtok: 2 }],
+    ['local', 'other', { inputUsdPerMtok: 3, outputUsdPerMtok: 4 }],
+    ['openai', 'gpt-4o', { inputUsdPerMtok: 0, outputUsdPerMtok: 0 }],
+  ])('of %s/%s are the configured ones', (provider, model, expected) => {
+    expect(prices.priceOf(provider, model)).toEqual(expected);
+  });
+
+  test.each([
+    ['openai', 'gpt-4o-mini', 0.15, 0.6],
+    ['anthropic', 'claude-sonnet-4-5', 3, 15],
+  ])('of %s/%s come from the table', (provider, model, input, output) => {
+    const price = prices.priceOf(provider, model);
+    expect(price?.inputUsdPerMtok).toBeCloseTo(input, 6);
+    expect(price?.outputUsdPerMtok).toBeCloseTo(output, 6);
+    expect(prices.cost(provider, model, 2000, 1000)).toBeCloseTo((2000 * input + 1000 * output) / 1e6, 9);
+  });
+
+  test.each([
+    ['openai', 'no-such-model'],
+    ['nowhere', 'gpt-4o'],
+    ['openai-compatible', 'gpt-4o'],
+    ['toString', 'x'],
+  ])('of %s/%s are unknown, which is not zero', (provider, model) => {
+    expect(prices.priceOf(provider, model)).toBeNull();
+    expect(prices.cost(provider, model, 1000, 1000)).toBeNull();
+  });
+
+  test('of a configured model add up by tokens', () => {
+    expect(prices.cost('local', 'tiny', 1_000_000, 500_000)).toBe(2);
+  });
+});
