@@ -136,8 +136,11 @@ const deadlines = (buffer: LaneBuffer): { until: number; range: LostRange }[] =>
   for (let index = items.length - 1; index >= 0; index -= 1) {
     const item = items[index]!;
     if (item.held?.kind === 'text' && !isComplete(item.held)) {
-      const times = item.held.fragments.slice(contiguous(item.held)).map((fragment) => fragment.at);
-      if (behindAt !== null) times.push(behindAt);
+      const there = contiguous(item.held);
+      const times = item.held.fragments.slice(there).map((fragment) => fragment.at);
+      // A later message shows a gap too, but none in a message that had not begun: that one was still a message gap.
+      const begun = item.held.fragments.slice(0, there).map((fragment) => fragment.at);
+      if (behindAt !== null) times.push(Math.max(behindAt, item.held.seenAt, ...begun));
       const until: number =
         times.length > 0 ? Math.min(...times) + buffer.fragmentGapMs : item.held.lastAt + idleMessageMs;
       found.push({ until, range: { from: item.from, to: item.to, seenAt: item.seenAt, what: 'fragment' } });
