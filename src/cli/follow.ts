@@ -37,7 +37,9 @@ interface Cursor {
 const unheard = (cursors: Map<string, Cursor>, partial: PartialEvent): PartialEvent | 'hole' | null => {
   let cursor = cursors.get(partial.lane_id);
   if (cursor && partial.attempt < cursor.attempt) return null;
-  if (!cursor || partial.attempt > cursor.attempt) {
+  // A restart is news even before the new attempt has said anything: what the last one said is void.
+  const restarts = cursor !== undefined && partial.attempt > cursor.attempt;
+  if (!cursor || restarts) {
     cursor = { attempt: partial.attempt, length: 0, holed: false };
     cursors.set(partial.lane_id, cursor);
   }
@@ -46,7 +48,7 @@ const unheard = (cursors: Map<string, Cursor>, partial: PartialEvent): PartialEv
     return 'hole';
   }
   const known = Math.max(0, cursor.length - partial.offset);
-  if (known >= partial.text.length) return null;
+  if (known >= partial.text.length && !restarts) return null;
   cursor.length = partial.offset + partial.text.length;
   return { ...partial, offset: partial.offset + known, text: partial.text.slice(known) };
 };

@@ -96,7 +96,7 @@ const build = (context: CliContext, run: (command: Command, action: Run) => Prom
 
   command(program, 'list', 'list work, newest first')
     .option('--kind <kind>', kinds.join(', '), kind)
-    .option('--state <state>', 'such as COMPLETE or running')
+    .option('--state <state>', 'the state of its machine, such as COMPLETE')
     .option('--tenant <tenant>', 'of this tenant alone')
     .option('--all', 'every page')
     .action((_: object, self: Command) =>

@@ -1,0 +1,125 @@
+// The gateway's HTTP contract for the page. Everything goes through fetch, event streams too: an EventSource could not
+// send the key of a gateway that wants one.
+
+const keyName = 'parley-api-key';
+
+export const savedKey = () => sessionStorage.getItem(keyName);
+export const saveKey = (key) => sessionStorage.setItem(keyName, key);
+
+/** The gateway refused; `problem` is its RFC 9457 document. */
+export class Refusal extends Error {
+  constructor(problem) {
+    super(problem.detail ? `${problem.title}: ${problem.detail}` : problem.title);
+    this.problem = problem;
+  }
+}
+
+/** Told when a request was refused for want of a key. */
+let onKeyWanted = () => {};
+export const whenKeyWanted = (listener) => {
+  onKeyWanted = listener;
+};
+
+const open = async (path, init = {}) => {
+  const headers = new Headers(init.headers);
+  const key = savedKey();
+  if (key) headers.set('authorization', `Bearer ${key}`);
+  const response = await fetch(path, { ...init, headers });
+  if (response.ok) return response;
+  if (response.status === 401) onKeyWanted(key !== null);
+  const problem = await response.json().catch(() => ({ title: response.statusText || `HTTP ${response.status}` }));
+  throw new Refusal({ status: response.status, ...problem });
+};
+
+export const get = async (path, signal) => (await open(path, { signal })).json();
+
+export const post = async (path, body) =>
+  (
+    await open(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  ).json();
+
+const pause = (ms, signal) =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+  });
+
+/** Splits server-sent events off the text of a stream; `feed` returns the messages that have become complete. */
+export const createEventParser = () => {
+  let rest = '';
+  const message = (block) => {
+    const fields = { event: 'message', id: null, data: [] };
+    for (const line of block.split('\n')) {
+      const colon = line.indexOf(':');
+      if (colon === 0) continue;
+      const name = colon < 0 ? line : line.slice(0, colon);
+      const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');
+      if (name === 'data') fields.data.push(value);
+      else if (name === 'event' || name === 'id') fields[name] = value;
+    }
+    return fields.data.length > 0
+      ? { event: fields.event, id: Number(fields.id ?? 0), data: fields.data.join('\n') }
+      : null;
+  };
+  return (text) => {
+    // A CR may stand at the end of a piece whose LF comes with the next: it is normalised once both are here.
+    rest = (rest + text).replace(/\r\n/g, '\n');
+    const blocks = rest.split('\n\n');
+    rest = blocks.pop();
+    return blocks.map(message).filter((each) => each !== null);
+  };
+};
+
+/**
+ * Follows a session's events until its end or `signal`, over any number of connections. Durable events come once and in
+ * order (`Last-Event-ID`); partials may overlap after a reconnect, `takePartial` of the model cuts what is known.
+ */
+export const followSession = async (id, { signal, onEvent, onPartial, onConnection, onEnd }) => {
+  let last = 0;
+  let delay = 250;
+  while (!signal.aborted) {
+    const connection = new AbortController();
+    const leave = () => connection.abort();
+    signal.addEventListener('abort', leave);
+    // Heartbeats come far more often: a stream silent for a minute is dead although nobody said so.
+    let watch = setTimeout(leave, 60_000);
+    try {
+      const response = await open(`/v1/sessions/${encodeURIComponent(id)}/events`, {
+        headers: { accept: 'text/event-stream', ...(last > 0 ? { 'last-event-id': String(last) } : {}) },
+        signal: connection.signal,
+      });
+      onConnection(true);
+      const feed = createEventParser();
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) break;
+        clearTimeout(watch);
+        watch = setTimeout(leave, 60_000);
+        delay = 250;
+        let hole = false;
+        for (const { event, id: number, data } of feed(value)) {
+          if (event === 'end') return onEnd();
+          if (event === 'partial') hole = !onPartial(JSON.parse(data)) || hole;
+          else if (number > last) {
+            last = number;
+            onEvent({ id: number, event, data: JSON.parse(data) });
+          }
+        }
+        // Text before a partial is missing: a new connection begins with the whole text so far.
+        if (hole) break;
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof Refusal && error.problem.status < 500 && error.problem.status !== 429) throw error;
+    } finally {
+      clearTimeout(watch);
+      signal.removeEventListener('abort', leave);
+      connection.abort();
+    }
+    if (signal.aborted) return;
+    onConnection(false);
+    await pause(delay, signal);
+    delay = Math.min(delay * 2, 5_000);
+  }
+};

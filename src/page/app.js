@@ -1,0 +1,57 @@
+import { html, render, useEffect, useState } from '/vendor/htm-preact.js';
+import { saveKey, whenKeyWanted } from '/api.js';
+import { ListView } from '/list-view.js';
+import { SessionView } from '/session-view.js';
+
+const route = () => {
+  const id = /^#\/sessions\/([^/]+)$/.exec(location.hash)?.[1];
+  return id ? { view: 'session', id: decodeURIComponent(id) } : { view: 'list' };
+};
+
+const KeyForm = ({ wasWrong, done }) => {
+  const submit = (event) => {
+    event.preventDefault();
+    saveKey(new FormData(event.target).get('key').trim());
+    done();
+  };
+  return html`<section class="panel key" aria-labelledby="key-title">
+    <h1 id="key-title">This gateway asks for a key</h1>
+    <form onSubmit=${submit}>
+      <label for="key">API key</label>
+      <input id="key" name="key" type="password" autocomplete="off" required autofocus />
+      ${wasWrong && html`<p class="faults" role="alert">That key was not accepted.</p>`}
+      <p class="hint">It is kept until this tab is closed.</p>
+      <button type="submit" class="primary">Continue</button>
+    </form>
+  </section>`;
+};
+
+const App = () => {
+  const [place, setPlace] = useState(route());
+  const [key, setKey] = useState({ wanted: false, wasWrong: false, round: 0 });
+  useEffect(() => {
+    whenKeyWanted((wasWrong) => setKey(({ round }) => ({ wanted: true, wasWrong, round })));
+    const moved = () => {
+      // The skip link's target is a place on this page, not another page.
+      if (location.hash === '#main') return;
+      setPlace(route());
+      document.getElementById('main').focus({ preventScroll: true });
+      scrollTo(0, 0);
+    };
+    addEventListener('hashchange', moved);
+    return () => removeEventListener('hashchange', moved);
+  }, []);
+  if (key.wanted) {
+    return html`<${KeyForm}
+      wasWrong=${key.wasWrong}
+      done=${() => setKey(({ round }) => ({ wanted: false, wasWrong: false, round: round + 1 }))}
+    />`;
+  }
+  return place.view === 'session'
+    ? html`<${SessionView} key=${`${place.id} ${key.round}`} id=${place.id} />`
+    : html`<${ListView} key=${key.round} />`;
+};
+
+const main = document.getElementById('main');
+main.replaceChildren();
+render(html`<${App} />`, main);
