@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { Agent, Client, DecoratorHandler, type Dispatcher, Pool, fetch as undiciFetch } from 'undici';
 import { type ErrorCode, ParleyError } from '../../src/domain/errors.js';
 
@@ -85,10 +86,13 @@ export const fetchOver = (
   return { fetch: fetch as typeof globalThis.fetch, dispatched };
 };
 
+// `instanceof` alone misses errors that Node itself makes when this code runs in another context than Node's own.
+const isError = (value: unknown): value is Error => value instanceof Error || types.isNativeError(value);
+
 /** Every error in the chain of causes, outermost first. */
-export const causesOf = (error: unknown): Error[] => {
+const causesOf = (error: unknown): Error[] => {
   const found: Error[] = [];
-  for (let at = error; at instanceof Error && !found.includes(at); at = at.cause) found.push(at);
+  for (let at = error; isError(at) && !found.includes(at); at = at.cause) found.push(at);
   return found;
 };
 
