@@ -1,0 +1,91 @@
+import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import type { Client } from '@temporalio/client';
+import type { NativeConnection } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { createAgents } from '../activities/adapters/index.js';
+import { createActivities } from '../activities/index.js';
+import { createLink } from '../activities/link.js';
+import type { Config } from '../src/config.js';
+import type { BusPort } from '../src/contracts/bus.js';
+import { ParleyError } from '../src/domain/errors.js';
+import { createPrices } from '../src/pricing.js';
+import { busSinks } from './bus-sinks.js';
+import { failDeadAttempts } from './recovery.js';
+import { parleyTaskQueue } from './sessions-client.js';
+import { createParleyWorker } from './worker.js';
+
+export interface RunWorkerOptions {
+  config: Config;
+  connection: NativeConnection;
+  client: Client;
+  namespace: string;
+  bus: BusPort;
+  logger: Logger;
+  environment: NodeJS.ProcessEnv;
+  /** Programs to trust beside those of the configuration. */
+  trustedCommands?: string[][];
+  taskQueue?: string;
+  /** Default: the bundle of this build. */
+  bundlePath?: string;
+}
+
+export interface RunningWorker {
+  /** Rejects when the worker ends by itself. */
+  failed: Promise<never>;
+  /** Takes no new tasks, lets what runs end for a while, then closes the agents' connections. May be called twice. */
+  drain(): Promise<void>;
+}
+
+/** The bundle that the build wrote beside the compiled files. @throws ParleyError when there is none */
+function builtBundle(): string {
+  const path = fileURLToPath(new URL('../workflow-bundle.cjs', import.meta.url));
+  if (existsSync(path)) return path;
+  throw new ParleyError('unavailable', `${path} is missing; run npm run build.`);
+}
+
+/** A worker with Parley's adapters and activities, on a client's connection, that also wakes what a dead one left behind. */
+export async function runWorker(options: RunWorkerOptions): Promise<RunningWorker> {
+  const { config, connection, client, namespace, bus, logger, environment, taskQueue = parleyTaskQueue } = options;
+  const agents = createAgents({
+    environment,
+    trustedCommands: [...config.trustedCommands, ...(options.trustedCommands ?? [])],
+    prices: createPrices(config.prices),
+  });
+  const worker = await createParleyWorker({
+    connection,
+    namespace,
+    taskQueue,
+    activities: createActivities({ agents, bus, link: createLink(client) }),
+    bundlePath: options.bundlePath ?? builtBundle(),
+    sinks: busSinks(bus),
+  });
+  let draining = false;
+  const run = worker.run();
+  const failed = run.then(
+    () => new Promise<never>(() => {}), // it was asked to
+    (error: unknown) => {
+      if (draining) return new Promise<never>(() => {});
+      throw error;
+    },
+  );
+  failed.catch(() => undefined); // for who does not wait on it; `drain` throws the same
+  const recovered = failDeadAttempts({ client, taskQueue }).then(
+    (count) => {
+      if (count > 0)
+        logger.info({ count, host: hostname() }, 'failed the attempts of a worker that died; they are tried again');
+    },
+    // Not vital: without it they are tried again when their heartbeat lapses.
+    (error: unknown) => logger.warn({ err: error }, 'the attempts of dead workers could not be looked for'),
+  );
+  const drain = async (): Promise<void> => {
+    draining = true;
+    if (worker.getState() === 'RUNNING') worker.shutdown();
+    await run;
+    await recovered;
+    await agents.close();
+  };
+  let drained: Promise<void> | null = null;
+  return { failed, drain: () => (drained ??= drain()) };
+}
