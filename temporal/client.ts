@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { NativeConnection } from '@temporalio/worker';
+import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
 import { ParleyError } from '../src/domain/errors.js';
 
 export interface TemporalTarget {
@@ -57,9 +57,8 @@ export async function connectClient(target: TemporalTarget = {}): Promise<PlainC
 
 function resolveTarget(target: TemporalTarget) {
   // A server of our own listens without keys; a profile meant for another server must not reach it.
-  const fromEnvironment = loadClientConnectConfig(
-    target.address === undefined ? {} : { disableFile: true, disableEnv: true },
-  );
+  const fromEnvironment: { connectionOptions: NativeConnectionOptions; namespace?: string | undefined } =
+    target.address === undefined ? loadClientConnectConfig() : { connectionOptions: {} };
   const address = target.address ?? fromEnvironment.connectionOptions.address ?? '127.0.0.1:7233';
   const namespace = target.namespace ?? fromEnvironment.namespace ?? 'default';
   return { connectionOptions: { ...fromEnvironment.connectionOptions, address }, address, namespace };

@@ -1,0 +1,113 @@
+import './quiet-runtime.js';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
+import { pino } from 'pino';
+import { createAgents } from '../../activities/adapters/index.js';
+import { createActivities } from '../../activities/index.js';
+import { createLink } from '../../activities/link.js';
+import { LocalBus } from '../../src/bus/local.js';
+import { loadConfig } from '../../src/config.js';
+import type { OpenSessionBody, SessionStarted, SessionStatus } from '../../src/contracts/session.js';
+import { startGateway } from '../../src/gateway/index.js';
+import { createPrices } from '../../src/pricing.js';
+import { busSinks } from '../../temporal/bus-sinks.js';
+import { connectForWorker } from '../../temporal/client.js';
+import { createParleyWorker } from '../../temporal/worker.js';
+
+export interface Product {
+  url: string;
+  client: Client;
+  bus: LocalBus;
+  taskQueue: string;
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  get(path: string): Promise<Answer>;
+  /** Starts a session and waits for its end. */
+  run(body: OpenSessionBody): Promise<SessionStatus>;
+  start(body: OpenSessionBody): Promise<SessionStarted>;
+  status(id: string): Promise<SessionStatus>;
+  /** Polls until `holds`, which is how a person would watch; fails after ten seconds with the last status. */
+  until(id: string, holds: (status: SessionStatus) => boolean): Promise<SessionStatus>;
+  stop(): Promise<void>;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: never;
+}
+
+/** The whole product in this process, as `npm start` has it, on the test server with a task queue of its own. */
+export const startProduct = async (environment: Record<string, string> = {}): Promise<Product> => {
+  const data = mkdtempSync(join(tmpdir(), 'parley-data-'));
+  const config = loadConfig({ PORT: '0', PARLEY_DATA: data, LOG_LEVEL: 'silent', PARLEY_RATE_LIMIT: '1000000', ...environment });
+  const taskQueue = `test-${randomUUID()}`;
+  const { connection, client } = await connectForWorker({
+    address: process.env['TEST_TEMPORAL_ADDRESS'] ?? '',
+    namespace: 'default',
+  });
+  const bus = new LocalBus();
+  const agents = createAgents({
+    environment: { ...process.env, ...environment },
+    trustedCommands: config.trustedCommands,
+    prices: createPrices(config.prices),
+  });
+  const worker = await createParleyWorker({
+    connection,
+    namespace: 'default',
+    taskQueue,
+    activities: createActivities({ agents, bus, link: createLink(client) }),
+    bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '',
+    sinks: busSinks(bus),
+    shutdownGraceMs: 500,
+  });
+  const running = worker.run();
+  running.catch(() => {});
+  const gateway = await startGateway({ config, client, taskQueue, bus, logger: pino({ level: 'silent' }) });
+  const call = async (method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> => {
+    const response = await fetch(gateway.url + path, {
+      method,
+      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const json: unknown = text === '' ? null : JSON.parse(text);
+    return { status: response.status, headers: response.headers, body: json as never };
+  };
+  const expectStatus = (answer: Answer, ...statuses: number[]): Answer => {
+    if (statuses.includes(answer.status)) return answer;
+    throw new Error(`answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  };
+  const product: Product = {
+    url: gateway.url,
+    client,
+    bus,
+    taskQueue,
+    post: (path, body, headers) => call('POST', path, body, headers),
+    get: (path) => call('GET', path),
+    run: async (body) => expectStatus(await call('POST', '/v1/sessions?wait=30', body), 200).body,
+    start: async (body) => expectStatus(await call('POST', '/v1/sessions', body), 202).body,
+    status: async (id) => expectStatus(await call('GET', `/v1/sessions/${id}`), 200).body,
+    until: async (id, holds) => {
+      const deadline = Date.now() + 10_000;
+      for (;;) {
+        const status = await product.status(id);
+        if (holds(status)) return status;
+        if (Date.now() > deadline) throw new Error(`not reached: ${JSON.stringify(status)}`);
+        await new Promise((resolve) => setTimeout(resolve, 25));
+      }
+    },
+    stop: async () => {
+      await gateway.close();
+      worker.shutdown();
+      await running;
+      await agents.close();
+      await bus.close();
+      await connection.close();
+      rmSync(data, { recursive: true, force: true });
+    },
+  };
+  return product;
+};
