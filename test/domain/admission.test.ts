@@ -1,0 +1,47 @@
+import { admit } from '../../src/domain/admission.js';
+import { ledgerOf } from '../../src/domain/budget.js';
+import { control } from '../../src/domain/window.js';
+
+type Call = Parameters<typeof admit>[0];
+const fitting: Call = {
+  estimate: { tokens: 10, usdMicros: 10 },
+  ledger: ledgerOf({ maxTokens: 10, maxUsdMicros: 10 }),
+  window: { maxParallel: 1, maxTokens: 10, maxUsdMicros: 10 },
+  inFlight: 0,
+  used: { tokens: 0, usdMicros: 0 },
+  policyFault: null,
+  control: null,
+};
+const draining = control(null, { type: 'control', status: 'DRAINING' }, 0);
+const failing: Record<string, Partial<Call>> = {
+  EWINDOW: { inFlight: 1 },
+  EBUDGET: { ledger: ledgerOf({ maxTokens: 9, maxUsdMicros: null }) },
+  ESEC: { policyFault: 'tenant may not use gold' },
+  EDRAINING: { control: draining },
+};
+const codes = (change: Partial<Call>): string[] => admit({ ...fitting, ...change }).map((fault) => fault.code);
+
+describe('admission', () => {
+  test('of a call that fits exactly finds no fault', () => {
+    expect(admit(fitting)).toEqual([]);
+  });
+  test.each(['READY', 'BUSY', 'PAUSE'] as const)('leaves %s to the window', (status) => {
+    expect(codes({ control: control(null, { type: 'control', status }, 0) })).toEqual([]);
+  });
+  const guards = Object.keys(failing);
+  test.each(
+    Array.from({ length: 2 ** guards.length - 1 }, (_, index) =>
+      guards.filter((_guard, bit) => ((index + 1) >> bit) % 2 === 1),
+    ).map((failed) => [failed]),
+  )('names exactly the guards that failed: %j', (failed) => {
+    expect(codes(Object.assign({}, ...failed.map((guard) => failing[guard])))).toEqual(failed);
+  });
+  test('names each component of a window and of a budget', () => {
+    const window = { maxParallel: 0, maxTokens: 0, maxUsdMicros: 0 };
+    const ledger = ledgerOf({ maxTokens: 0, maxUsdMicros: 0 });
+    expect(codes({ window, ledger })).toEqual(['EWINDOW', 'EWINDOW', 'EWINDOW', 'EBUDGET', 'EBUDGET']);
+  });
+  test('says why policy refuses', () => {
+    expect(admit({ ...fitting, policyFault: 'no gold' })).toEqual([{ code: 'ESEC', message: 'no gold' }]);
+  });
+});
