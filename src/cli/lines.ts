@@ -1,6 +1,6 @@
 import type { SessionResult, SessionStatus } from '../contracts/session.js';
 import type { Heard } from './follow.js';
-import { answerText, type SessionView } from './view.js';
+import { answerText, endedLane, type SessionView } from './view.js';
 
 export const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
@@ -38,7 +38,9 @@ export const createTeller = (view: SessionView): ((heard: Heard) => string[]) =>
     if (heard.type === 'dropped') return [`… ${heard.message}; connecting again`];
     if (heard.type === 'partial') {
       const { lane_id, attempt } = heard.partial;
-      const text = view.lanes.get(lane_id)?.text ?? '';
+      const lane = view.lanes.get(lane_id);
+      if (!lane || endedLane.has(lane.state)) return [];
+      const { text } = lane;
       const key = `${lane_id} ${attempt}`;
       // A few words, not a fragment of one, tell a reader something.
       if (begun.has(key) || (text.length < 24 && !text.includes('\n'))) return [];

@@ -1,5 +1,5 @@
 import { headline, percent } from './lines.js';
-import type { LaneView, SessionView } from './view.js';
+import { endedLane, type LaneView, type SessionView } from './view.js';
 
 /** Where a screen is drawn; standard output in the product. */
 export interface ScreenTarget {
@@ -8,7 +8,6 @@ export interface ScreenTarget {
   rows: number;
 }
 
-const ended = new Set(['FINALIZED', 'FAILED', 'REJECTED', 'CANCELLED']);
 const marks: Record<string, string> = { FINALIZED: '✓', FAILED: '✗', REJECTED: '✗', CANCELLED: '–', PAUSED: '‖' };
 const paintEveryMs = 80;
 
@@ -22,7 +21,7 @@ const laneLine = (lane: LaneView, nameWidth: number, columns: number): string =>
   const attempt = lane.attempt > 1 ? ` attempt ${lane.attempt}:` : '';
   const head = `${marks[lane.state] ?? '·'} ${lane.laneId.padEnd(nameWidth)} ${(lane.tier ?? '').padEnd(6)} ${lane.state.padEnd(9)}${attempt} `;
   const room = Math.max(10, columns - head.length - 1);
-  return head + (lane.reason ?? (ended.has(lane.state) ? headline(lane.text, room) : tail(lane.text, room)));
+  return head + (lane.reason ?? (endedLane.has(lane.state) ? headline(lane.text, room) : tail(lane.text, room)));
 };
 
 const meter = (share: number): string => '█'.repeat(Math.round(share * 20)).padEnd(20, '░');
@@ -35,10 +34,10 @@ export const frame = (view: SessionView, columns: number, rows: number): string[
   const shown =
     lanes.length <= room
       ? lanes
-      : [...lanes.filter((lane) => !ended.has(lane.state)), ...lanes.filter((lane) => ended.has(lane.state))].slice(
-          0,
-          room,
-        );
+      : [
+          ...lanes.filter((lane) => !endedLane.has(lane.state)),
+          ...lanes.filter((lane) => endedLane.has(lane.state)),
+        ].slice(0, room);
   const { provisional, revision, result } = view;
   return [
     `${meter(view.agreement)} agreement ${percent(view.agreement)}  ${view.state}`,

@@ -29,6 +29,8 @@ export interface SessionView {
   error: SessionErrorBody | null;
 }
 
+export const endedLane: ReadonlySet<string> = new Set(['FINALIZED', 'FAILED', 'REJECTED', 'CANCELLED']);
+
 export const emptyView = (): SessionView => ({
   state: 'INIT',
   agreement: 0,
@@ -57,6 +59,8 @@ export const hear = (view: SessionView, heard: Heard): void => {
   if (heard.type === 'partial') {
     const { lane_id, attempt, text } = heard.partial;
     const lane = laneOf(view, lane_id);
+    // The answer of a lane that has ended stands; text that comes after it is late.
+    if (endedLane.has(lane.state)) return;
     if (attempt > lane.attempt) Object.assign(lane, { attempt, text: '' });
     lane.text += text;
     return;

@@ -17,6 +17,8 @@ export class FakeSession {
   /** `Last-Event-ID` of each connection, '' for none. */
   readonly connections: string[] = [];
   ended = false;
+  /** Called once, when the first follower has heard what there was. */
+  onFollow: () => void = () => {};
 
   constructor(readonly status: SessionStatus) {}
 
@@ -57,6 +59,9 @@ export class FakeSession {
     for (const event of this.events) if (event.id > Number(since)) this.#send(response, event);
     const latest = new Map(this.partials.map(({ lane_id, attempt }) => [lane_id, attempt]));
     for (const [lane_id, attempt] of latest) {
+      const lane = this.status.lanes.find((each) => each.lane_id === lane_id);
+      // Of a lane that has ended the answer is told, not its text.
+      if (lane && ['FINALIZED', 'FAILED', 'CANCELLED'].includes(lane.state)) continue;
       const said = this.partials.filter((each) => each.lane_id === lane_id && each.attempt === attempt);
       this.#sendPartial(response, { lane_id, attempt, offset: 0, text: said.map((each) => each.text).join('') });
     }
@@ -64,6 +69,9 @@ export class FakeSession {
     else {
       this.followers.add(response);
       response.on('close', () => this.followers.delete(response));
+      const { onFollow } = this;
+      this.onFollow = () => {};
+      onFollow();
     }
   }
 
