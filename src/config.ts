@@ -1,0 +1,249 @@
+import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { windowSchema } from './contracts/frames.js';
+import { tiers } from './contracts/session.js';
+
+/** Every adapter kind an operator may name in PARLEY_POLICY. */
+const adapterKinds = [
+  'scripted',
+  'simulated',
+  'openai-compatible',
+  'openai',
+  'anthropic',
+  'command',
+  'http',
+  'external',
+] as const;
+
+const whole = (from: number, to: number, preset: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, `must be a whole number from ${from} to ${to}`)
+    .transform(Number)
+    .refine((value) => value >= from && value <= to, `must be a whole number from ${from} to ${to}`)
+    .default(preset);
+
+const json = <S extends z.ZodType>(schema: S, example: string) =>
+  z.string().transform((text, context): z.output<S> => {
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      context.addIssue({ code: 'custom', message: `must be JSON such as ${example}` });
+      return z.NEVER;
+    }
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return parsed.data;
+    for (const issue of parsed.error.issues) {
+      const where = issue.path.length > 0 ? `${issue.path.join('.')}: ` : '';
+      context.addIssue({ code: 'custom', message: `${where}${issue.message}; an example: ${example}` });
+    }
+    return z.NEVER;
+  });
+
+const allowanceSchema = z.strictObject({
+  adapters: z.array(z.enum(adapterKinds)).optional(),
+  providers: z.array(z.string().min(1)).optional(),
+  models: z.array(z.string().min(1)).optional(),
+  tiers: z.array(z.enum(tiers)).optional(),
+});
+/** What a tenant may use; a member left out allows everything. */
+export type Allowance = z.infer<typeof allowanceSchema>;
+
+const policyExample = '{"default":{"adapters":["scripted","openai"]},"tenants":{"acme":{"tiers":["bronze"]}}}';
+const policySchema = z.strictObject({
+  default: allowanceSchema.default({}),
+  tenants: z.record(z.string(), allowanceSchema).default({}),
+});
+
+/** US dollars for a million tokens. */
+const priceSchema = z.strictObject({ input: z.number().min(0), output: z.number().min(0) });
+const pricesSchema = z.record(
+  z.string().regex(/^[^/]+\/.+$/, 'a name must be provider/model or provider/*'),
+  priceSchema,
+);
+
+const trustedExample = '["my-agent"] or [["npm","test"]]';
+/** Programs that may run outside the sandbox, as beginnings of their argv. */
+const trustedCommandsSchema = z
+  .array(z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]))
+  .transform((commands) => commands.map((command) => (typeof command === 'string' ? [command] : command)));
+
+/** A key is kept as its sha256 only; `tenant` and `roles` of the Access section come with that feature. */
+export interface ApiKey {
+  name: string;
+  sha256: Buffer;
+}
+
+const keyText = z.string().regex(/^\S{16,}$/, 'a key must be at least 16 characters without spaces');
+const hashed = (name: string, key: string): ApiKey => ({ name, sha256: createHash('sha256').update(key).digest() });
+
+const apiKeysSchema = z
+  .string()
+  .default('')
+  .transform((text, context): ApiKey[] => {
+    const wanted = 'must be name:key,name:key or {"name":"key"}';
+    const refuse = (message: string): ApiKey[] => {
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    };
+    let pairs: [string, unknown][];
+    if (text.trimStart().startsWith('{')) {
+      try {
+        pairs = Object.entries(JSON.parse(text) as Record<string, unknown>);
+      } catch {
+        return refuse(`${wanted}; the JSON does not parse`);
+      }
+    } else {
+      const entries = text
+        .split(',')
+        .map((entry) => entry.trim())
+        .filter((entry) => entry !== '');
+      if (entries.some((entry) => entry.indexOf(':') < 1)) return refuse(`${wanted}; an entry has no name`);
+      pairs = entries.map((entry) => [entry.slice(0, entry.indexOf(':')), entry.slice(entry.indexOf(':') + 1)]);
+    }
+    // The faults name the entry and never show the key.
+    const faulty = pairs.filter(([, key]) => !keyText.safeParse(key).success).map(([name]) => name);
+    if (faulty.length > 0)
+      return refuse(`a key must be at least 16 characters without spaces; see ${faulty.join(', ')}`);
+    return pairs.map(([name, key]) => hashed(name, String(key)));
+  });
+
+const environmentSchema = z
+  .object({
+    PORT: whole(0, 65_535, 3000),
+    HOST: z.string().min(1).default('127.0.0.1'),
+    TEMPORAL_ADDRESS: z
+      .string()
+      .regex(/^.+:\d{1,5}$/, 'must be host:port such as 127.0.0.1:7233')
+      .optional(),
+    TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+    TEMPORAL_PORT: whole(0, 65_535, 7233),
+    TEMPORAL_UI_PORT: whole(0, 65_535, 8233),
+    PARLEY_DATA: z.string().min(1).default('.parley'),
+    PARLEY_API_KEYS: apiKeysSchema,
+    PARLEY_LANE_SECRET: z.string().min(16, 'must be at least 16 characters').optional(),
+    PARLEY_POLICY: json(policySchema, policyExample).optional(),
+    PARLEY_WINDOW: json(windowSchema, '{"max_parallel":20,"max_tokens":200000,"max_usd_micros":5000000}').optional(),
+    PARLEY_PRICES: json(pricesSchema, '{"openai/my-model":{"input":0.5,"output":1.5}}').optional(),
+    PARLEY_TRUSTED_COMMANDS: json(trustedCommandsSchema, trustedExample).optional(),
+    PARLEY_WEB_UI_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
+    PARLEY_BUS_URL: z
+      .url({ protocol: /^postgres(ql)?$/, error: 'must be a URL such as postgres://user:password@host/database' })
+      .optional(),
+    PARLEY_RATE_LIMIT: whole(1, 1_000_000, 6000),
+    PARLEY_MAX_CONCURRENT_TASKS: whole(1, 10_000, 10),
+    PARLEY_MAX_KEEPALIVE_CONNECTIONS: whole(0, 100_000, 20),
+    PARLEY_MAX_CONNECTIONS: whole(1, 100_000, 100),
+    PARLEY_USE_BACKGROUND_AGENTS: z.enum(['true', 'false'], { error: 'must be true or false' }).default('true'),
+    LOG_LEVEL: z
+      .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+        error: 'must be trace, debug, info, warn, error, fatal or silent',
+      })
+      .default('info'),
+  })
+  .superRefine((environment, context) => {
+    if (environment.PARLEY_API_KEYS.length === 0 && !isLoopback(environment.HOST)) {
+      context.addIssue({
+        code: 'custom',
+        path: ['HOST'],
+        message:
+          'must be a loopback address (127.0.0.1, ::1 or localhost) as long as PARLEY_API_KEYS is empty: ' +
+          'anyone who reaches the port could start work. Set PARLEY_API_KEYS to listen elsewhere',
+      });
+    }
+  });
+
+/** 127.0.0.0/8, ::1 and localhost: what only this machine reaches. */
+export const isLoopback = (host: string): boolean =>
+  /^127(\.\d{1,3}){3}$/.test(host) || host === '::1' || host === '[::1]' || host.toLowerCase() === 'localhost';
+
+export interface Config {
+  port: number;
+  host: string;
+  temporal: { address: string | null; namespace: string; port: number; uiPort: number };
+  /** Absolute path of the data folder. */
+  dataFolder: string;
+  apiKeys: readonly ApiKey[];
+  laneSecret: string | null;
+  policy: { default: Allowance; tenants: Record<string, Allowance> };
+  window: { max_parallel?: number | undefined; max_tokens?: number | undefined; max_usd_micros?: number | undefined };
+  /** By provider/model or provider/*, US dollars for a million tokens. */
+  prices: Record<string, { input: number; output: number }>;
+  trustedCommands: string[][];
+  /** Without a slash at the end. */
+  webUiUrl: string;
+  busUrl: string | null;
+  /** Requests a minute and caller. */
+  rateLimit: number;
+  maxConcurrentTasks: number;
+  maxKeepaliveConnections: number;
+  maxConnections: number;
+  useBackgroundAgents: boolean;
+  logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+}
+
+/** Every bad variable at once, a line each. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  constructor(readonly faults: readonly { variable: string; message: string }[]) {
+    super(
+      ['The environment has faults:', ...faults.map(({ variable, message }) => `  ${variable} ${message}.`)].join('\n'),
+    );
+  }
+}
+
+/** An empty variable counts as not set, as in most shells' `VAR= command`. */
+const present = (environment: NodeJS.ProcessEnv): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ''),
+  );
+
+/** Variables whose value is a secret: faults about them never show what was given. */
+const secret = new Set(['PARLEY_API_KEYS', 'PARLEY_LANE_SECRET', 'PARLEY_BUS_URL']);
+
+/**
+ * Reads the environment once, at start (spec 09 "Ports and environment").
+ * @throws ConfigError that names every bad variable and what would be right.
+ */
+export const loadConfig = (environment: NodeJS.ProcessEnv): Config => {
+  const given = present(environment);
+  const parsed = environmentSchema.safeParse(given);
+  if (!parsed.success) {
+    throw new ConfigError(
+      parsed.error.issues.map((issue) => {
+        const variable = String(issue.path[0]);
+        const value = given[variable];
+        const got = value === undefined || secret.has(variable) ? '' : `; got ${JSON.stringify(value.slice(0, 120))}`;
+        return { variable, message: issue.message + got };
+      }),
+    );
+  }
+  const { data } = parsed;
+  return {
+    port: data.PORT,
+    host: data.HOST,
+    temporal: {
+      address: data.TEMPORAL_ADDRESS ?? null,
+      namespace: data.TEMPORAL_NAMESPACE,
+      port: data.TEMPORAL_PORT,
+      uiPort: data.TEMPORAL_UI_PORT,
+    },
+    dataFolder: resolve(data.PARLEY_DATA),
+    apiKeys: data.PARLEY_API_KEYS,
+    laneSecret: data.PARLEY_LANE_SECRET ?? null,
+    policy: data.PARLEY_POLICY ?? { default: {}, tenants: {} },
+    window: data.PARLEY_WINDOW ?? {},
+    prices: data.PARLEY_PRICES ?? {},
+    trustedCommands: data.PARLEY_TRUSTED_COMMANDS ?? [],
+    webUiUrl: (data.PARLEY_WEB_UI_URL ?? `http://127.0.0.1:${data.TEMPORAL_UI_PORT}`).replace(/\/+$/, ''),
+    busUrl: data.PARLEY_BUS_URL ?? null,
+    rateLimit: data.PARLEY_RATE_LIMIT,
+    maxConcurrentTasks: data.PARLEY_MAX_CONCURRENT_TASKS,
+    maxKeepaliveConnections: data.PARLEY_MAX_KEEPALIVE_CONNECTIONS,
+    maxConnections: data.PARLEY_MAX_CONNECTIONS,
+    useBackgroundAgents: data.PARLEY_USE_BACKGROUND_AGENTS === 'true',
+    logLevel: data.LOG_LEVEL,
+  };
+};

@@ -1,0 +1,174 @@
+import type { Adapter } from '../contracts/adapter.js';
+import type { Window } from '../contracts/frames.js';
+import type { Tier } from '../contracts/session.js';
+import type {
+  Amount,
+  LaneSpec,
+  OpenSession,
+  Operator,
+  PlannedCall,
+  PlannedLane,
+  SessionPlan,
+  WindowLimits,
+} from './plan.js';
+
+/** Tokens of a call whose adapter gives no hint of its size (a program, a remote agent). */
+export const assumedTokens = 256;
+
+/** What a person calls an adapter: its kind and the one thing that tells it from its like. */
+export const adapterName = (adapter: Adapter): string => {
+  switch (adapter.kind) {
+    case 'scripted':
+    case 'external':
+      return adapter.kind;
+    case 'simulated':
+    case 'openai':
+    case 'anthropic':
+      return `${adapter.kind} ${adapter.model}`;
+    case 'openai-compatible':
+      return `${adapter.provider} ${adapter.model}`;
+    case 'command':
+      // No more of argv: arguments may be long, or secret.
+      return `command ${adapter.argv[0]?.split(/[\\/]/).at(-1) ?? ''}`;
+    case 'http': {
+      // The authority alone: a path or a query may hold a token. No URL class here, the domain has no Node built-ins.
+      const authority = /^[a-z]+:\/\/(?:[^/?#@]*@)?([^/?#]*)/i.exec(adapter.url)?.[1];
+      return `http ${authority ?? ''}`;
+    }
+  }
+};
+
+/**
+ * Lanes with the same key talk to the same agent and share its control status. Scripts, simulations and external lanes
+ * have no agent in common: each is its own.
+ */
+const adapterKey = (adapter: Adapter, laneId: string): string => {
+  switch (adapter.kind) {
+    case 'scripted':
+    case 'simulated':
+    case 'external':
+      return `${adapter.kind}:${laneId}`;
+    case 'openai':
+    case 'anthropic':
+      return `${adapter.kind}:${adapter.model}`;
+    case 'openai-compatible':
+      return `${adapter.provider}:${adapter.base_url ?? ''}:${adapter.model}`;
+    case 'command':
+      return `command:${adapter.argv.join(' ')}`;
+    case 'http':
+      return `http:${adapter.url}`;
+  }
+};
+
+const usdMicros = (usd: number): number => Math.round(usd * 1e6);
+
+interface Priced {
+  estimate: Amount;
+  policyFault: string | null;
+}
+
+/** An adapter without a price is refused at admission, never taken for free (spec 08 "Prices"). */
+const priced = (
+  { operator, tenant, prompt }: { operator: Operator; tenant: string; prompt: string },
+  adapter: Adapter,
+  tier: Tier,
+): Priced => {
+  const forbidden = operator.policyFault(tenant, adapter, tier);
+  const estimate = operator.estimate(adapter, prompt, tier);
+  if (!('unpriced' in estimate)) return { estimate, policyFault: forbidden };
+  const unpriced = `EBUDGET: ${estimate.unpriced}`;
+  return {
+    estimate: { tokens: 0, usdMicros: 0 },
+    policyFault: forbidden === null ? unpriced : `${forbidden}; ${unpriced}`,
+  };
+};
+
+/** Reputation as a factor of weight: clamp(rating / 1200, 0.5, 1.5) (spec 01 "Agreement and answers"). */
+const reputation = (rating: number): number => Math.min(1.5, Math.max(0.5, rating / 1200));
+
+/** The smaller of two limits; null is none, and a negative suggestion counts as 0 (details 1.6). */
+const narrowest = (limit: number | null, suggested: number | undefined): number | null => {
+  if (suggested === undefined) return limit;
+  const wanted = Math.max(0, suggested);
+  return limit === null ? wanted : Math.min(limit, wanted);
+};
+
+const narrowed = (window: WindowLimits, by: Window | undefined): WindowLimits => ({
+  maxParallel: narrowest(window.maxParallel, by?.max_parallel),
+  maxTokens: narrowest(window.maxTokens, by?.max_tokens),
+  maxUsdMicros: narrowest(window.maxUsdMicros, by?.max_usd_micros),
+});
+
+export interface PlanIdentity {
+  id: string;
+  /** 32 hex digits. */
+  traceId: string;
+  webUiUrl: string;
+}
+
+/**
+ * Everything about a session that depends on the operator's configuration, decided once, so that the workflow needs none
+ * of it and a replay sees what was true at the start. Clones become lanes `b#1`, `b#2`; a single one stays `b` (spec 10).
+ */
+export const planSession = (request: OpenSession, identity: PlanIdentity, operator: Operator): SessionPlan => {
+  const { policy, tenant, prompt } = request;
+  const context = { operator, tenant, prompt };
+
+  const lane = (spec: Omit<LaneSpec, 'clones'>, clone: number, laneId: string): PlannedLane => {
+    const personaId = spec.persona?.persona_id ?? spec.lane_id;
+    const factor = policy.elo_weights ? reputation(operator.rating(tenant, personaId)) : 1;
+    const instructions = spec.persona?.instructions ?? null;
+    return {
+      laneId,
+      clone,
+      personaId,
+      instructions,
+      diversitySeed: clone,
+      tier: spec.tier,
+      weight: spec.weight * policy.tier_weights[spec.tier] * factor,
+      timeoutMs: spec.timeout_ms ?? null,
+      adapter: spec.adapter,
+      adapterName: adapterName(spec.adapter),
+      adapterKey: adapterKey(spec.adapter, laneId),
+      ...priced(
+        { ...context, prompt: instructions === null ? prompt : `${instructions}\n${prompt}` },
+        spec.adapter,
+        spec.tier,
+      ),
+    };
+  };
+
+  // Judges, arbiters and mergers read every lane's answer; the prompt is what is known of that now.
+  const call = (role: string, adapter: Adapter | undefined): PlannedCall | null =>
+    adapter
+      ? {
+          adapter,
+          adapterName: adapterName(adapter),
+          adapterKey: adapterKey(adapter, role),
+          ...priced(context, adapter, 'gold'),
+        }
+      : null;
+
+  const { agreement, arbiter, merge, escalation } = policy;
+  return {
+    ...identity,
+    tenant,
+    labels: request.labels,
+    prompt,
+    policy,
+    budget: {
+      maxTokens: request.budget.max_tokens ?? null,
+      maxUsdMicros: request.budget.max_usd === undefined ? null : usdMicros(request.budget.max_usd),
+    },
+    window: narrowed(operator.window(tenant), policy.window),
+    lanes: request.lanes.flatMap((spec) =>
+      Array.from({ length: spec.clones }, (_, index) =>
+        lane(spec, index + 1, spec.clones === 1 ? spec.lane_id : `${spec.lane_id}#${index + 1}`),
+      ),
+    ),
+    escalation: escalation.allowed && escalation.lane ? lane(escalation.lane, 1, escalation.lane.lane_id) : null,
+    judge: agreement.method === 'judge' ? call('judge', agreement.adapter) : null,
+    arbiter: arbiter.allowed ? call('arbiter', arbiter.adapter) : null,
+    merge: call('merge', merge?.adapter),
+  };
+};

@@ -1,0 +1,163 @@
+import type { BusPort } from '../contracts/bus.js';
+import type { TextCursor } from './lane-texts.js';
+import type { EventSource } from './sessions-port.js';
+import type { SseMessage } from './sse.js';
+import { type FeedOptions, WorkFeed } from './work-feed.js';
+
+export interface HubOptions extends FeedOptions {
+  /** Milliseconds a client waits before it connects again. */
+  retryMs: number;
+  /** Ended work whose events stay in memory for those who come late. */
+  keepEnded: number;
+}
+
+const defaults: HubOptions = { pollMs: 1000, keepEvents: 10_000, retryMs: 1000, keepEnded: 200, onError: () => {} };
+
+interface Watched {
+  feed: WorkFeed;
+  opened: Promise<void>;
+  watchers: number;
+}
+
+/**
+ * Fans one upstream subscription for each piece of work out to every client that watches it here (design "Streams"). A feed
+ * is opened by its first watcher and closed by its last; a client that goes away costs nothing.
+ */
+export class EventsHub {
+  readonly #watched = new Map<string, Watched>();
+  readonly #ended = new Map<string, WorkFeed>();
+  readonly #options: HubOptions;
+
+  constructor(
+    private readonly source: EventSource,
+    private readonly bus: BusPort,
+    options: Partial<HubOptions> = {},
+  ) {
+    this.#options = { ...defaults, ...options };
+  }
+
+  /** Pieces of work with an upstream subscription now. */
+  get openFeeds(): number {
+    return this.#watched.size;
+  }
+
+  /**
+   * Everything durable after number `since`, then what comes, with the lanes' texts so far first; ends with `event: end`.
+   * The feed is released when the iteration ends or `signal` aborts before it begins.
+   * @throws ParleyError not_found, unavailable: before the first message, so that it can still be a problem document
+   */
+  async watch(
+    id: string,
+    since: number,
+    { signal, draining }: { signal: AbortSignal; draining: AbortSignal },
+  ): Promise<AsyncIterable<SseMessage>> {
+    const { feed, release } = await this.#acquire(id, since);
+    if (signal.aborted) release();
+    else signal.addEventListener('abort', release, { once: true });
+    const { retryMs } = this.#options;
+    return {
+      async *[Symbol.asyncIterator]() {
+        try {
+          yield { retry: retryMs, comment: 'parley' };
+          yield* follow(feed, since, signal, draining);
+        } finally {
+          release();
+        }
+      },
+    };
+  }
+
+  async #acquire(id: string, since: number): Promise<{ feed: WorkFeed; release: () => void }> {
+    const ended = this.#ended.get(id);
+    if (ended) {
+      // Most recently used last: the first of the map goes when there are too many.
+      this.#ended.delete(id);
+      this.#ended.set(id, ended);
+      return { feed: ended, release: () => {} };
+    }
+    let watched = this.#watched.get(id);
+    if (!watched) {
+      const feed = new WorkFeed(id, this.source, this.bus, this.#options);
+      watched = { feed, opened: feed.open(since), watchers: 0 };
+      this.#watched.set(id, watched);
+    }
+    const held = watched;
+    held.watchers += 1;
+    let isHeld = true;
+    const release = (): void => {
+      if (!isHeld) return;
+      isHeld = false;
+      held.watchers -= 1;
+      if (held.watchers > 0) return;
+      if (this.#watched.get(id) === held) this.#watched.delete(id);
+      held.feed.close();
+      if (held.feed.endState !== null) this.#keepEnded(held.feed);
+    };
+    try {
+      await held.opened;
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return { feed: held.feed, release };
+  }
+
+  #keepEnded(feed: WorkFeed): void {
+    this.#ended.set(feed.id, feed);
+    for (const oldest of this.#ended.keys()) {
+      if (this.#ended.size <= this.#options.keepEnded) return;
+      this.#ended.delete(oldest);
+    }
+  }
+}
+
+/** One client's way through a feed: its own place in the numbers and in each lane's text. */
+async function* follow(
+  feed: WorkFeed,
+  since: number,
+  signal: AbortSignal,
+  draining: AbortSignal,
+): AsyncGenerator<SseMessage> {
+  // A number beyond the last asks for nothing that exists; what comes from now on is sent.
+  let place = Math.min(since, feed.lastId);
+  const texts: TextCursor = new Map();
+  let wake: () => void = () => {};
+  let changed = true;
+  const notice = (): void => {
+    changed = true;
+    wake();
+  };
+  const stopListening = feed.onChange(notice);
+  signal.addEventListener('abort', notice);
+  draining.addEventListener('abort', notice);
+  try {
+    while (!signal.aborted) {
+      changed = false;
+      for (const piece of feed.texts.after(texts)) yield { event: 'partial', data: piece };
+      // Read before the events: what ended in between comes with the next turn, never before its events.
+      const { endState } = feed;
+      for (const { id, event, data } of await feed.after(place)) {
+        yield { event, id, data };
+        place = id;
+      }
+      if (endState !== null && place >= feed.lastId) {
+        yield { event: 'end', data: { state: endState } };
+        return;
+      }
+      if (draining.aborted) {
+        yield { comment: 'this gateway stops; connect again' };
+        return;
+      }
+      if (!changed) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          if (changed || signal.aborted) resolve();
+        });
+      }
+    }
+  } finally {
+    stopListening();
+    signal.removeEventListener('abort', notice);
+    draining.removeEventListener('abort', notice);
+  }
+}

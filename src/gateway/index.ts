@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Client } from '@temporalio/client';
+import { pino, type Logger } from 'pino';
+import { ulid } from 'ulid';
+import type { Config } from '../config.js';
+import type { BusPort } from '../contracts/bus.js';
+import type { Operator } from '../domain/plan.js';
+import { createOperator } from '../operator.js';
+import { createSessionsClient } from '../../temporal/sessions-client.js';
+import { createApp } from './app.js';
+import { EventsHub, type HubOptions } from './events-hub.js';
+import { createLaneKeys, laneSecret } from './lane-keys.js';
+import { createMetrics } from './metrics.js';
+import type { Ports } from './route.js';
+import type { SessionsPort } from './sessions-port.js';
+
+export interface GatewayOptions {
+  config: Config;
+  /** On the worker's NativeConnection, starts are eager; on any other it works as well. */
+  client: Client;
+  /** Task queue of the session workflows; the worker's default when left out. */
+  taskQueue?: string;
+  bus: BusPort;
+  operator?: Operator;
+  logger?: Logger;
+  hub?: Partial<HubOptions>;
+}
+
+export interface Gateway {
+  /** Where it listens, such as http://127.0.0.1:3000. */
+  url: string;
+  /** Drains: no new starts, event streams are told to reconnect, at most 30 s. May be called twice. */
+  close(): Promise<void>;
+}
+
+/** Most milliseconds that a drain takes (spec 09 "Shutdown drains"). */
+const drainMs = 30_000;
+
+interface PortOptions {
+  config: Config;
+  sessions: SessionsPort;
+  bus: BusPort;
+  operator: Operator;
+  logger: Logger;
+  hub?: Partial<HubOptions>;
+}
+
+/** The gateway's ports over any store of sessions. */
+export const createPorts = ({ config, sessions, bus, operator, logger, hub }: PortOptions): Ports => ({
+  sessions,
+  hub: new EventsHub(sessions, bus, {
+    onError: (error) => logger.warn({ err: error }, 'events could not be read; asking again'),
+    ...hub,
+  }),
+  bus,
+  operator,
+  config,
+  laneKeys: createLaneKeys(laneSecret(config.laneSecret, config.dataFolder)),
+  metrics: createMetrics(),
+  newId: (kind) => `${kind}-${ulid()}`,
+  newTraceId: () => randomBytes(16).toString('hex'),
+});
+
+const listenError = (error: NodeJS.ErrnoException, { host, port }: Config): Error => {
+  const why: Record<string, string> = {
+    EADDRINUSE: `Port ${port} on ${host} is taken. Set PORT to a free one (PORT=0 takes any).`,
+    EACCES: `Port ${port} on ${host} needs rights that this process lacks. Set PORT to one above 1023.`,
+    EADDRNOTAVAIL: `HOST ${host} is no address of this machine. Set HOST to one, such as 127.0.0.1.`,
+    ENOTFOUND: `HOST ${host} cannot be resolved. Set HOST to an address of this machine, such as 127.0.0.1.`,
+  };
+  return new Error(why[error.code ?? ''] ?? `Cannot listen on ${host}:${port}: ${error.message}`, { cause: error });
+};
+
+const urlOf = ({ host }: Config, { port }: AddressInfo): string => {
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${port}`;
+};
+
+/** Serves ports over HTTP. @throws Error naming the port and PORT when it is taken */
+export const listen = async (ports: Ports, logger: Logger): Promise<Gateway> => {
+  const { config } = ports;
+  const draining = new AbortController();
+  const server = createServer(createApp({ ports, logger, draining: draining.signal }));
+  server.maxConnections = config.maxConnections;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(listenError(error, config)));
+    server.listen(config.port, config.host.replace(/^\[|\]$/g, ''), () => resolve());
+  });
+
+  const drain = async (): Promise<void> => {
+    draining.abort();
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeIdleConnections();
+    const late = setTimeout(() => server.closeAllConnections(), drainMs);
+    await closed;
+    clearTimeout(late);
+  };
+  let closing: Promise<void> | null = null;
+  return {
+    url: urlOf(config, server.address() as AddressInfo),
+    close: () => (closing ??= drain()),
+  };
+};
+
+/** The gateway on Temporal. */
+export const startGateway = async ({
+  config,
+  client,
+  taskQueue,
+  bus,
+  operator = createOperator(config),
+  logger = pino({ level: config.logLevel }),
+  hub,
+}: GatewayOptions): Promise<Gateway> => {
+  const sessions = createSessionsClient({ client, config, ...(taskQueue !== undefined && { taskQueue }) });
+  return await listen(createPorts({ config, sessions, bus, operator, logger, ...(hub && { hub }) }), logger);
+};

@@ -1,0 +1,23 @@
+import type { Config } from '../config.js';
+
+const collection: Record<string, string> = {
+  session: 'sessions',
+  debate: 'debates',
+  'fan-out': 'fan-outs',
+  refinement: 'refinements',
+  team: 'teams',
+  run: 'runs',
+  coordinator: 'coordinators',
+};
+
+/** Paths that exist, for those who ask for another. */
+export const collections: readonly string[] = Object.values(collection);
+
+/** Where a person sees a piece of work in Temporal's Web UI. */
+export const webUiUrl = ({ webUiUrl: base, temporal }: Pick<Config, 'webUiUrl' | 'temporal'>, id: string): string =>
+  `${base}/namespaces/${encodeURIComponent(temporal.namespace)}/workflows/${encodeURIComponent(id)}`;
+
+export const linksOf = (config: Pick<Config, 'webUiUrl' | 'temporal'>, kind: string, id: string) => {
+  const self = `/v1/${collection[kind] ?? kind}/${encodeURIComponent(id)}`;
+  return { self, events: `${self}/events`, web_ui: webUiUrl(config, id) };
+};

@@ -1,0 +1,158 @@
+import type { z } from 'zod';
+import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
+import { durableEventSchema, partialEventSchema } from '../contracts/events.js';
+import { problemSchema } from '../contracts/problem.js';
+import { problemDocument, ProblemError, type ProblemCode, problems } from './problem.js';
+import type { AnyRoute } from './route.js';
+
+const problemExample = (code: ProblemCode) =>
+  problemDocument(
+    code === 'invalid_request'
+      ? new ProblemError(code, '1 fault; nothing was started.', {
+          errors: [{ path: 'lanes[0].tier', message: 'must be gold, silver or bronze; got "tin"' }],
+        })
+      : new ProblemError(code, problems[code].advice),
+    '5f0c2c0e-9a2b-4a52-8f43-0d3a1a6f3c11',
+  );
+
+/** One response for each status; codes that share it are examples of it. */
+const problemResponses = (codes: readonly ProblemCode[]) => {
+  const statuses = new Set(codes.map((code) => problems[code].status));
+  return Object.fromEntries(
+    [...statuses].map((status) => {
+      const same = codes.filter((code) => problems[code].status === status);
+      return [
+        String(status),
+        {
+          description: same.map((code) => `\`${code}\`: ${problems[code].title}.`).join(' '),
+          ...((status === 429 || status === 503) && {
+            headers: { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' as const } } },
+          }),
+          content: {
+            'application/problem+json': {
+              schema: problemSchema,
+              examples: Object.fromEntries(same.map((code) => [code, { value: problemExample(code) }])),
+            },
+          },
+        },
+      ];
+    }),
+  );
+};
+
+const operationId = ({ method, path }: AnyRoute): string =>
+  `${method}${path
+    .split('/')
+    .filter((part) => part !== '')
+    .map((part) =>
+      part.replace(/[{}]/g, '').replace(/(^|[^a-zA-Z0-9]+)([a-z0-9])/gi, (_, __, c: string) => c.toUpperCase()),
+    )
+    .join('')}`;
+
+const operationOf = (route: AnyRoute): ZodOpenApiOperationObject => {
+  const successes = Object.entries(route.responses).map(([status, { description, schema, example, headers }]) => [
+    status,
+    {
+      description,
+      ...(headers && {
+        headers: Object.fromEntries(
+          Object.entries(headers).map(([name, text]) => [
+            name,
+            { description: text, schema: { type: 'string' as const } },
+          ]),
+        ),
+      }),
+      content: {
+        [route.streams ? 'text/event-stream' : 'application/json']: {
+          schema,
+          ...(example !== undefined && { example: example as unknown }),
+        },
+      },
+    },
+  ]);
+  const codes: ProblemCode[] = [
+    ...route.problems,
+    ...(route.path.startsWith('/v1/') ? (['rate_limited', 'internal'] as const) : []),
+  ];
+  return {
+    operationId: operationId(route),
+    summary: route.summary,
+    ...(route.description !== undefined && { description: route.description }),
+    tags: [route.tag],
+    ...(route.access === 'open'
+      ? { security: [] }
+      : { security: [route.access === 'api_key' ? { apiKey: [] } : { laneKey: [] }] }),
+    requestParams: {
+      path: route.params as z.ZodObject,
+      query: route.query as z.ZodObject,
+      // OpenAPI keeps Authorization for security schemes.
+      header: (route.headers as z.ZodObject).omit(
+        'authorization' in (route.headers as z.ZodObject).shape ? { authorization: true } : {},
+      ),
+    },
+    ...(route.body && {
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: route.body,
+            ...(route.bodyExample !== undefined && { example: route.bodyExample }),
+          },
+        },
+      },
+    }),
+    responses: { ...Object.fromEntries(successes), ...problemResponses([...new Set(codes)]) },
+  };
+};
+
+/** OpenAPI 3.1 from the very table that mounts the routes (spec 09). */
+export const openApiDocument = (routes: readonly AnyRoute[], version: string) => {
+  const paths: ZodOpenApiPathsObject = {};
+  for (const route of routes) paths[route.path] = { ...paths[route.path], [route.method]: operationOf(route) };
+  return createDocument(
+    {
+      openapi: '3.1.0',
+      info: {
+        title: 'Parley',
+        version,
+        description:
+          'Teams of AI agents as durable work. Errors are RFC 9457 problem documents with a stable `code`; ' +
+          'field names are snake_case, times ISO 8601 UTC, durations end in `_ms`.',
+      },
+      servers: [{ url: '/' }],
+      tags: [
+        { name: 'sessions', description: 'One question to several lanes in parallel.' },
+        { name: 'work', description: 'Work of every kind.' },
+        { name: 'operation', description: 'Probes.' },
+      ],
+      paths,
+      components: {
+        schemas: { DurableEvent: durableEventSchema, PartialEvent: partialEventSchema },
+        securitySchemes: {
+          apiKey: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'A key of PARLEY_API_KEYS; none on an open loopback gateway.',
+          },
+          laneKey: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'The key of one lane, from the answer to the start.',
+          },
+        },
+      },
+    },
+    {
+      // Numbers and lists of a query arrive as text and are read by a transformation: what it gives is what is documented.
+      override: ({ jsonSchema, zodSchema, io }) => {
+        const { def } = zodSchema._zod;
+        if (def.type !== 'pipe' || io !== 'input' || def.in._zod.def.type !== 'transform') return;
+        const read = def.out._zod.bag as { minimum?: number; maximum?: number; format?: string };
+        jsonSchema.type = read.format === 'safeint' ? 'integer' : 'number';
+        if (read.minimum !== undefined) jsonSchema.minimum = read.minimum;
+        if (read.maximum !== undefined) jsonSchema.maximum = read.maximum;
+      },
+      allowEmptySchema: { transform: true, unknown: true },
+    },
+  );
+};

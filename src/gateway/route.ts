@@ -1,0 +1,105 @@
+import type { Logger } from 'pino';
+import type { z } from 'zod';
+import type { BusPort } from '../contracts/bus.js';
+import type { Operator } from '../domain/plan.js';
+import type { Config } from '../config.js';
+import type { EventsHub } from './events-hub.js';
+import type { LaneKeys } from './lane-keys.js';
+import type { Metrics } from './metrics.js';
+import type { ProblemCode } from './problem.js';
+import type { SessionsPort } from './sessions-port.js';
+import type { SseMessage } from './sse.js';
+
+/** What handlers work with; tests give fakes. */
+export interface Ports {
+  sessions: SessionsPort;
+  hub: EventsHub;
+  bus: BusPort;
+  operator: Operator;
+  config: Config;
+  laneKeys: LaneKeys;
+  metrics: Metrics;
+  /** An id for work whose caller names none, and the 32 hex digits of its trace. */
+  newId: (kind: string) => string;
+  newTraceId: () => string;
+}
+
+/** The circumstances of one request. */
+export interface Call {
+  requestId: string;
+  log: Logger;
+  /** Aborts when the client goes away. */
+  signal: AbortSignal;
+  /** Aborts when the gateway drains. */
+  draining: AbortSignal;
+}
+
+export interface Response<S extends z.ZodType = z.ZodType> {
+  description: string;
+  schema: S;
+  example?: z.input<S>;
+  headers?: Record<string, string>;
+}
+
+type Responses = Record<number, Response>;
+
+export type Reply<R extends Responses> = {
+  [S in keyof R & number]: {
+    status: S;
+    body: z.input<R[S]['schema']>;
+    headers?: Record<string, string>;
+  };
+}[keyof R & number];
+
+/** Server-sent events in place of a body: the next message is asked for when the client can take it. */
+export interface StreamReply {
+  status: 200;
+  messages: AsyncIterable<SseMessage>;
+}
+
+export interface Route<
+  P extends z.ZodType = z.ZodType,
+  Q extends z.ZodType = z.ZodType,
+  H extends z.ZodType = z.ZodType,
+  B extends z.ZodType = z.ZodType,
+  R extends Responses = Responses,
+> {
+  method: 'get' | 'post' | 'delete';
+  /** As OpenAPI writes it: `/v1/sessions/{id}`. */
+  path: string;
+  summary: string;
+  description?: string;
+  tag: string;
+  params: P;
+  query: Q;
+  /** Of the request, by lower-case name; others are let through. */
+  headers: H;
+  /** null: the route takes no body and ignores one. */
+  body: B | null;
+  bodyExample?: z.input<B>;
+  responses: R;
+  /** Whether the 200 is a stream of events. */
+  streams?: boolean;
+  problems: readonly ProblemCode[];
+  /** `api_key`: as the configuration asks; `lane_key`: the handler checks; `open`: nobody is asked. */
+  access: 'api_key' | 'lane_key' | 'open';
+  handle(
+    input: { params: z.output<P>; query: z.output<Q>; headers: z.output<H>; body: z.output<B> },
+    ports: Ports,
+    call: Call,
+  ): Promise<Reply<R> | StreamReply>;
+}
+
+/** A route in a list. Its handler is given only what the very schemas that type it have parsed, so the list forgets the types. */
+export type AnyRoute = Route;
+
+/** Infers a route's types from its schemas. */
+export const route = <
+  P extends z.ZodType,
+  Q extends z.ZodType,
+  H extends z.ZodType,
+  B extends z.ZodType,
+  R extends Responses,
+>(
+  value: Route<P, Q, H, B, R>,
+): AnyRoute => value as unknown as AnyRoute;

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { kindSchema, kinds, tenantSchema, workListSchema } from '../../contracts/work.js';
+import { textNumber } from '../query-number.js';
+import { route } from '../route.js';
+
+const filters = {
+  state: z
+    .string()
+    .regex(/^[A-Za-z_-]{1,64}$/, 'must be the name of a state, such as COMPLETE')
+    .optional(),
+  awaiting: z
+    .enum(['true', 'false'])
+    .transform((value) => value === 'true')
+    .optional()
+    .meta({ description: "Whether a person's answer is awaited." }),
+  tenant: tenantSchema.optional(),
+  cursor: z.string().min(1).max(4096).optional().meta({ description: '`next_cursor` of the page before.' }),
+  limit: textNumber(z.number().int().min(1).max(200)).default(50),
+};
+
+const exampleList = {
+  items: [
+    {
+      id: 'session-01JD8W3Z4X5Y6Z7A8B9C0D1E2F',
+      kind: 'session' as const,
+      tenant: 'default',
+      lifecycle: 'completed' as const,
+      state: 'COMPLETE',
+      waiting_for: null,
+      summary: 'session: Which colour?',
+      started_at: '2026-11-20T10:00:00.000Z',
+      ended_at: '2026-11-20T10:00:02.000Z',
+      links: {
+        self: '/v1/sessions/session-01JD8W3Z4X5Y6Z7A8B9C0D1E2F',
+        events: '/v1/sessions/session-01JD8W3Z4X5Y6Z7A8B9C0D1E2F/events',
+        web_ui: 'http://127.0.0.1:8233/namespaces/default/workflows/session-01JD8W3Z4X5Y6Z7A8B9C0D1E2F',
+      },
+    },
+  ],
+  next_cursor: null,
+};
+
+const list = {
+  method: 'get' as const,
+  params: z.strictObject({}),
+  headers: z.object({}),
+  body: null,
+  responses: { 200: { description: 'One page.', schema: workListSchema, example: exampleList } },
+  problems: ['unauthorized', 'invalid_request', 'unavailable'] as const,
+  access: 'api_key' as const,
+};
+
+export const listWork = route({
+  ...list,
+  path: '/v1/work',
+  summary: 'List work of every kind',
+  description:
+    'Running work first, then the newest, from Temporal’s visibility store, which may lag by a moment: follow one piece of work by its status.',
+  tag: 'work',
+  query: z.strictObject({
+    kind: kindSchema.optional().meta({ description: `One of ${kinds.join(', ')}.` }),
+    ...filters,
+  }),
+  handle: async ({ query }, { sessions }) => ({ status: 200, body: await sessions.list(query) }),
+});
+
+export const listSessions = route({
+  ...list,
+  path: '/v1/sessions',
+  summary: 'List sessions',
+  description: 'The same as GET /v1/work?kind=session.',
+  tag: 'sessions',
+  query: z.strictObject(filters),
+  handle: async ({ query }, { sessions }) => ({
+    status: 200,
+    body: await sessions.list({ ...query, kind: 'session' }),
+  }),
+});

@@ -1,0 +1,124 @@
+import type { Config, Allowance } from './config.js';
+import type { Adapter, ModelAdapter, ScriptEntry } from './contracts/adapter.js';
+import type { Tier } from './contracts/session.js';
+import { approximateTokens, guardBanded } from './domain/budget.js';
+import type { Amount, Operator, WindowLimits } from './domain/plan.js';
+import { assumedTokens } from './domain/plan-session.js';
+import { createPrices, type Prices } from './pricing.js';
+
+/** Tokens a model may answer with when the request names no limit. */
+const presetMaxTokens = 1024;
+/** Reputation of a persona of whom nothing is known; memory will know more. */
+const presetRating = 1200;
+
+const isModel = (adapter: Adapter): adapter is ModelAdapter =>
+  adapter.kind === 'openai' || adapter.kind === 'anthropic' || adapter.kind === 'openai-compatible';
+
+const providerOf = (adapter: Adapter): string =>
+  adapter.kind === 'openai-compatible' ? adapter.provider : adapter.kind;
+
+const modelOf = (adapter: Adapter): string | null => ('model' in adapter ? adapter.model : null);
+
+const scriptedText = (entry: ScriptEntry): string => {
+  const said = entry.partial ?? entry.final ?? '';
+  return (typeof said === 'string' ? said : JSON.stringify(said)).repeat(entry.repeat ?? 1);
+};
+
+/**
+ * What a script says it uses, else the size of its texts. A final without usage stands for the partials before it as
+ * well, so it is not counted on top of them.
+ */
+const scriptedTokens = (script: readonly ScriptEntry[]): number => {
+  const named = script.filter((entry) => entry.usage !== undefined);
+  if (named.length > 0) return Math.max(...named.map((entry) => entry.usage?.tokens ?? 0));
+  const streamed = approximateTokens(
+    script
+      .filter((entry) => entry.partial !== undefined)
+      .map(scriptedText)
+      .join(''),
+  );
+  const finals = script
+    .filter((entry) => entry.final !== undefined)
+    .map((entry) => approximateTokens(scriptedText(entry)));
+  return Math.max(streamed, ...finals, 0);
+};
+
+const scriptedUsd = (script: readonly ScriptEntry[]): number =>
+  Math.max(0, ...script.map((entry) => entry.usage?.usd ?? 0));
+
+/** The answer's length is not known before: mean half the limit, deviation a quarter, guard-banded by tier (details 1.6). */
+const likelyOutput = (maxTokens: number, tier: Tier): number =>
+  guardBanded({ mean: maxTokens / 2, variance: (maxTokens / 4) ** 2 }, tier);
+
+const modelEstimate = (
+  prices: Prices,
+  adapter: ModelAdapter,
+  prompt: string,
+  tier: Tier,
+): Amount | { unpriced: string } => {
+  const provider = providerOf(adapter);
+  const input = approximateTokens(prompt);
+  const output = likelyOutput(adapter.max_tokens ?? presetMaxTokens, tier);
+  const usd = prices.cost(provider, adapter.model, input, output);
+  if (usd === null) {
+    return {
+      unpriced:
+        `no price is known for ${provider}/${adapter.model}; give one in PARLEY_PRICES, ` +
+        `such as {"${provider}/${adapter.model}":{"input":0.5,"output":1.5}} (US dollars for a million tokens; 0 is a price too)`,
+    };
+  }
+  return { tokens: input + output, usdMicros: Math.ceil(usd * 1e6) };
+};
+
+const refusal = (
+  tenant: string,
+  what: string,
+  value: string | null,
+  allowed: readonly string[] | undefined,
+): string | null =>
+  allowed === undefined || value === null || allowed.includes(value)
+    ? null
+    : `the operator allows ${tenant} ${allowed.length === 0 ? `no ${what}` : `the ${what}s ${allowed.join(', ')}`}; got ${value}`;
+
+/** The operator's side of planning, from the configuration: who may use what, how much, and what it is likely to cost. */
+export const createOperator = (config: Config, prices: Prices = createPrices(config.prices)): Operator => {
+  const allowanceOf = (tenant: string): Allowance => {
+    const own = Object.hasOwn(config.policy.tenants, tenant) ? config.policy.tenants[tenant] : undefined;
+    return { ...config.policy.default, ...own };
+  };
+  const window: WindowLimits = {
+    maxParallel: config.window.max_parallel ?? null,
+    maxTokens: config.window.max_tokens ?? null,
+    maxUsdMicros: config.window.max_usd_micros ?? null,
+  };
+  return {
+    policyFault: (tenant, adapter, tier) => {
+      const allowance = allowanceOf(tenant);
+      const faults = [
+        refusal(tenant, 'adapter', adapter.kind, allowance.adapters),
+        refusal(tenant, 'provider', isModel(adapter) ? providerOf(adapter) : null, allowance.providers),
+        refusal(tenant, 'model', modelOf(adapter), allowance.models),
+        refusal(tenant, 'tier', tier, allowance.tiers),
+      ].filter((fault) => fault !== null);
+      return faults.length > 0 ? faults.join('; ') : null;
+    },
+    estimate: (adapter, prompt, tier) => {
+      switch (adapter.kind) {
+        case 'openai':
+        case 'anthropic':
+        case 'openai-compatible':
+          return modelEstimate(prices, adapter, prompt, tier);
+        case 'scripted':
+          return { tokens: scriptedTokens(adapter.script), usdMicros: Math.ceil(scriptedUsd(adapter.script) * 1e6) };
+        case 'simulated':
+          return { tokens: approximateTokens(prompt) + approximateTokens(adapter.answer ?? prompt), usdMicros: 0 };
+        case 'command':
+        case 'http':
+        case 'external':
+          return { tokens: assumedTokens, usdMicros: 0 };
+      }
+    },
+    window: () => window,
+    rating: () => presetRating,
+  };
+};

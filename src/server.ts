@@ -1,0 +1,50 @@
+import { pino } from 'pino';
+import { connectClient } from '../temporal/client.js';
+import { LocalBus } from './bus/local.js';
+import { PostgresBus } from './bus/postgres.js';
+import { ConfigError, loadConfig } from './config.js';
+import { startGateway } from './gateway/index.js';
+
+/** The gateway alone as a process: workers run elsewhere and share PARLEY_BUS_URL with it. */
+const main = async (): Promise<void> => {
+  const config = loadConfig(process.env);
+  const logger = pino({ level: config.logLevel });
+  const { client, connection } = await connectClient({
+    ...(config.temporal.address !== null && { address: config.temporal.address }),
+    namespace: config.temporal.namespace,
+  });
+  const onError = (error: unknown, what: string): void => logger.warn({ err: error, what }, 'bus');
+  const bus = config.busUrl === null ? new LocalBus({ onError }) : await PostgresBus.connect({ url: config.busUrl, onError });
+  if (config.busUrl === null) {
+    logger.warn(
+      'PARLEY_BUS_URL is not set: text that streams in other processes is not seen here, only durable events are.',
+    );
+  }
+  const gateway = await startGateway({ config, client, bus, logger });
+  logger.info({ url: gateway.url }, 'gateway listens');
+
+  const stop = async (): Promise<void> => {
+    await gateway.close();
+    await bus.close();
+    await connection.close();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      logger.info({ signal }, 'gateway drains');
+      stop().then(
+        () => process.exit(0),
+        (error: unknown) => {
+          logger.error({ err: error }, 'gateway did not stop cleanly');
+          process.exit(1);
+        },
+      );
+    });
+  }
+};
+
+main().catch((error: unknown) => {
+  // What a person can mend is told in words; anything else keeps its trace.
+  const isTold = error instanceof ConfigError || (error instanceof Error && error.cause === undefined);
+  console.error(isTold ? (error as Error).message : error);
+  process.exit(1);
+});

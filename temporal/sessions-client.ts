@@ -1,0 +1,227 @@
+import {
+  type Client,
+  isGrpcServiceError,
+  QueryNotRegisteredError,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowExecutionDescription,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
+import type { Config } from '../src/config.js';
+import type { SessionStatus } from '../src/contracts/session.js';
+import { ParleyError } from '../src/domain/errors.js';
+import type { SessionPlan } from '../src/domain/plan.js';
+import type { SessionsPort } from '../src/gateway/sessions-port.js';
+import { eventsQuery, framesUpdate, sessionWorkflowType, statusQuery } from '../workflows/messages.js';
+import { fromFailure } from './failure.js';
+import { grpcStatus } from './grpc-status.js';
+import { searchAttributes } from './search-attributes.js';
+import { listWork } from './work-list.js';
+
+/** Where the workers of this installation take their tasks from. */
+export const parleyTaskQueue = 'parley';
+
+export interface SessionsClientOptions {
+  client: Client;
+  config: Pick<Config, 'webUiUrl' | 'temporal'>;
+  taskQueue?: string;
+  /** Milliseconds that a start may take before the caller is told that nothing was started. */
+  startDeadlineMs?: number;
+  /** Milliseconds for any other question. */
+  deadlineMs?: number;
+}
+
+/** Codes with which Temporal says that it, or a worker, cannot answer now. */
+const passing = new Set<number | undefined>([
+  grpcStatus.UNAVAILABLE,
+  grpcStatus.DEADLINE_EXCEEDED,
+  grpcStatus.CANCELLED,
+  grpcStatus.RESOURCE_EXHAUSTED,
+  // A query without a worker that could answer it.
+  grpcStatus.FAILED_PRECONDITION,
+  grpcStatus.ABORTED,
+]);
+
+const grpcError = (error: unknown): { code?: number; details?: string } | null => {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    if (isGrpcServiceError(current)) return current;
+  }
+  return null;
+};
+
+const notFound = (id: string): ParleyError => new ParleyError('not_found', `There is no session ${id}.`);
+
+const translated = (error: unknown, id: string): unknown => {
+  const carried = fromFailure(error);
+  if (carried) return carried;
+  if (error instanceof WorkflowNotFoundError || error instanceof QueryNotRegisteredError) return notFound(id);
+  const grpc = grpcError(error);
+  if (grpc?.code === grpcStatus.NOT_FOUND) return notFound(id);
+  const isLate = error instanceof WorkflowUpdateRPCTimeoutOrCancelledError;
+  if (isLate || (grpc && passing.has(grpc.code))) {
+    const why = grpc?.details ? ` (${grpc.details})` : '';
+    return new ParleyError('unavailable', `Temporal or its workers do not answer now${why}; try again.`, {
+      retryable: true,
+      retryAfterMs: 2000,
+    });
+  }
+  return error;
+};
+
+/** The first words of the prompt, on one line: what an operator sees in a list. */
+const summaryOf = ({ prompt }: SessionPlan): string => `session: ${prompt.replace(/\s+/g, ' ').trim().slice(0, 100)}`;
+
+/** How a run that is not running any more was closed. */
+const closedAs = ({ status }: WorkflowExecutionDescription): string | null =>
+  status.name === 'RUNNING' || status.name === 'CONTINUED_AS_NEW' || status.name === 'PAUSED' ? null : status.name;
+
+/** Sessions as workflows of Temporal, which is the only store: every gateway gives the same answers, after a restart too. */
+export const createSessionsClient = ({
+  client,
+  config,
+  taskQueue = parleyTaskQueue,
+  startDeadlineMs = 5000,
+  deadlineMs = 10_000,
+}: SessionsClientOptions): SessionsPort => {
+  const within = async <T>(id: string, milliseconds: number, ask: () => Promise<T>): Promise<T> => {
+    try {
+      return await client.withDeadline(Date.now() + milliseconds, ask);
+    } catch (error) {
+      throw translated(error, id);
+    }
+  };
+  const describe = async (id: string): Promise<WorkflowExecutionDescription> => {
+    const description = await within(id, deadlineMs, () => client.workflow.getHandle(id).describe());
+    if (description.type !== sessionWorkflowType) throw notFound(id);
+    return description;
+  };
+
+  /** A run that was terminated or timed out never wrote its end into its own state. */
+  const closedFromOutside = (status: SessionStatus, description: WorkflowExecutionDescription): SessionStatus => {
+    const how = closedAs(description);
+    if (how === null || how === 'COMPLETED') return status;
+    return {
+      ...status,
+      lifecycle: how === 'FAILED' || how === 'TIMED_OUT' ? 'failed' : 'cancelled',
+      waiting: null,
+      error: status.error ?? {
+        code: how === 'FAILED' ? 'EAGENTDOWN' : 'EPREEMPT',
+        message: `The workflow was closed from outside (${how}) in state ${status.state}; see it in Temporal's Web UI.`,
+        lanes: status.lanes.map(({ lane_id, state, reason }) => ({ lane_id, state, reason })),
+      },
+      ended_at: status.ended_at ?? description.closeTime?.toISOString() ?? null,
+    };
+  };
+
+  const status = async (id: string): Promise<SessionStatus> => {
+    const answer = await within(id, deadlineMs, () => client.workflow.getHandle(id).query(statusQuery));
+    if (answer.kind !== 'session') throw notFound(id);
+    if (answer.ended_at !== null) return answer;
+    return closedFromOutside(answer, await describe(id));
+  };
+
+  const refuseEnded = async (id: string, what: string): Promise<never> => {
+    const { state, lifecycle } = await status(id);
+    throw new ParleyError('wrong_state', `session in ${state} cannot ${what}: it has ended (${lifecycle}).`);
+  };
+
+  // An eager start hands the first task back in the answer; it needs the connection that the worker uses.
+  let eager = true;
+  const startWorkflow = async (plan: SessionPlan, bodyHash: string): Promise<void> => {
+    const options = {
+      workflowId: plan.id,
+      taskQueue,
+      args: [plan],
+      workflowIdReusePolicy: 'REJECT_DUPLICATE' as const,
+      workflowIdConflictPolicy: 'FAIL' as const,
+      workflowTaskTimeout: '2 seconds' as const,
+      memo: { bodyHash, summary: summaryOf(plan) },
+      staticSummary: summaryOf(plan),
+      typedSearchAttributes: new TypedSearchAttributes([
+        { key: searchAttributes.kind, value: 'session' },
+        { key: searchAttributes.state, value: 'INIT' },
+        { key: searchAttributes.tenant, value: plan.tenant },
+        { key: searchAttributes.traceId, value: plan.traceId },
+        { key: searchAttributes.awaiting, value: false },
+      ]),
+    };
+    try {
+      await client.workflow.start(sessionWorkflowType, { ...options, requestEagerStart: eager });
+    } catch (error) {
+      // The client refuses before it sends anything; no property of the connection tells it beforehand.
+      if (!eager || !(error instanceof Error) || !error.message.includes('Eager workflow start requires')) throw error;
+      eager = false;
+      await client.workflow.start(sessionWorkflowType, options);
+    }
+  };
+
+  return {
+    start: async (plan, bodyHash) => {
+      try {
+        await client.withDeadline(Date.now() + startDeadlineMs, () => startWorkflow(plan, bodyHash));
+        return 'started';
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw translated(error, plan.id);
+      }
+      const { type, memo } = await within(plan.id, deadlineMs, () => client.workflow.getHandle(plan.id).describe());
+      if (type === sessionWorkflowType && memo?.['bodyHash'] === bodyHash) return 'replayed';
+      throw new ParleyError(
+        'conflict',
+        `The id ${plan.id} is taken by ${type === sessionWorkflowType ? 'a session with another body' : `a ${type}`}.`,
+      );
+    },
+    status,
+    awaitEnd: async (id, milliseconds, signal) => {
+      const stop = new AbortController();
+      const abort = (): void => stop.abort();
+      const timer = setTimeout(abort, milliseconds);
+      signal.addEventListener('abort', abort, { once: true });
+      try {
+        await client.withAbortSignal(stop.signal, () => client.workflow.getHandle(id).result());
+        return true;
+      } catch (error) {
+        if (stop.signal.aborted) return false;
+        // An outcome other than success is an end as well; the status tells which.
+        if (closedAs(await describe(id)) !== null) return true;
+        throw translated(error, id);
+      } finally {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', abort);
+      }
+    },
+    cancel: async (id) => {
+      if (closedAs(await describe(id)) !== null) return refuseEnded(id, 'be cancelled');
+      await within(id, deadlineMs, () => client.workflow.getHandle(id).cancel());
+    },
+    frames: async (id, lane, frames) => {
+      try {
+        return await client.withDeadline(Date.now() + deadlineMs, () =>
+          client.workflow.getHandle(id).executeUpdate(framesUpdate, { args: [lane, frames] }),
+        );
+      } catch (error) {
+        const isRefused = error instanceof WorkflowUpdateFailedError;
+        if (isRefused && fromFailure(error)) throw translated(error, id);
+        // A closed workflow takes no update: Temporal answers as if there were none, or fails the update that was under way.
+        const isGone =
+          isRefused || error instanceof WorkflowNotFoundError || grpcError(error)?.code === grpcStatus.NOT_FOUND;
+        if (isGone && closedAs(await describe(id)) !== null) return refuseEnded(id, 'take frames');
+        throw translated(error, id);
+      }
+    },
+    events: async (id, since, runId) =>
+      within(id, deadlineMs, () => client.workflow.getHandle(id, runId).query(eventsQuery, since)),
+    closedAs: async (id) => closedAs(await describe(id)),
+    list: async (filter) => listWork(client, config, filter, (ask) => within('', deadlineMs, ask)),
+    isReachable: async () => {
+      try {
+        const { namespace } = client.options;
+        await client.withDeadline(Date.now() + 2000, () => client.workflowService.describeNamespace({ namespace }));
+        return true;
+      } catch {
+        return false;
+      }
+    },
+  };
+};

@@ -1,0 +1,107 @@
+import { type Client, isGrpcServiceError, type WorkflowExecutionInfo } from '@temporalio/client';
+import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
+import type { Config } from '../src/config.js';
+import { kindSchema, type Lifecycle, type WorkItem, type WorkList } from '../src/contracts/work.js';
+import { ParleyError } from '../src/domain/errors.js';
+import { linksOf } from '../src/gateway/links.js';
+import type { WorkFilter } from '../src/gateway/sessions-port.js';
+import { grpcStatus } from './grpc-status.js';
+import { searchAttributes } from './search-attributes.js';
+
+/** A value in a visibility query. The gateway's schemas allow no quotes; this does not rely on it. */
+const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
+
+const visibilityQuery = ({ kind, state, awaiting, tenant }: WorkFilter): string =>
+  [
+    kind === undefined
+      ? `${searchAttributes.kind.name} IS NOT NULL`
+      : `${searchAttributes.kind.name} = ${quoted(kind)}`,
+    // A run that went on in a new one is the same piece of work.
+    "ExecutionStatus != 'ContinuedAsNew'",
+    state === undefined ? null : `${searchAttributes.state.name} = ${quoted(state)}`,
+    awaiting === undefined ? null : `${searchAttributes.awaiting.name} = ${String(awaiting)}`,
+    tenant === undefined ? null : `${searchAttributes.tenant.name} = ${quoted(tenant)}`,
+  ]
+    .filter((clause) => clause !== null)
+    .join(' AND ');
+
+const lifecycleOf = (status: string, state: string, isWaiting: boolean): Lifecycle => {
+  switch (status) {
+    case 'RUNNING':
+    case 'PAUSED':
+    case 'CONTINUED_AS_NEW':
+      return isWaiting ? 'waiting' : 'running';
+    case 'COMPLETED':
+      return state === 'ERROR' ? 'failed' : state === 'CANCELLED' ? 'cancelled' : 'completed';
+    case 'CANCELLED':
+    case 'TERMINATED':
+      return 'cancelled';
+    default:
+      return 'failed';
+  }
+};
+
+const itemOf = (info: WorkflowExecutionInfo, config: Pick<Config, 'webUiUrl' | 'temporal'>): WorkItem | null => {
+  const attributes = info.typedSearchAttributes;
+  const kind = kindSchema.safeParse(attributes.get(searchAttributes.kind));
+  if (!kind.success) return null;
+  const state = attributes.get(searchAttributes.state) ?? 'INIT';
+  const isAwaiting = attributes.get(searchAttributes.awaiting) === true;
+  const summary = info.memo?.['summary'];
+  return {
+    id: info.workflowId,
+    kind: kind.data,
+    tenant: attributes.get(searchAttributes.tenant) ?? 'default',
+    lifecycle: lifecycleOf(info.status.name, state, isAwaiting),
+    state,
+    waiting_for: attributes.get(searchAttributes.waiting) ?? (isAwaiting ? 'person' : null),
+    summary: typeof summary === 'string' ? summary : kind.data,
+    started_at: info.startTime.toISOString(),
+    ended_at: info.closeTime?.toISOString() ?? null,
+    links: linksOf(config, kind.data, info.workflowId),
+  };
+};
+
+const badCursor = (): ParleyError =>
+  new ParleyError('invalid_request', 'must be the next_cursor of an earlier page with the same filters', {
+    details: { path: 'query.cursor' },
+  });
+
+/** A cursor is the server's page token: opaque, and nothing is kept in between. @throws ParleyError invalid_request */
+const pageToken = (cursor: string | undefined): Buffer => {
+  if (cursor === undefined) return Buffer.alloc(0);
+  const token = Buffer.from(cursor, 'base64url');
+  if (token.length === 0 || token.toString('base64url') !== cursor) throw badCursor();
+  return token;
+};
+
+/** One page of everything that carries Parley's search attributes: running work first, then the newest. */
+export const listWork = async (
+  client: Client,
+  config: Pick<Config, 'webUiUrl' | 'temporal'>,
+  filter: WorkFilter,
+  within: <T>(ask: () => Promise<T>) => Promise<T>,
+): Promise<WorkList> => {
+  const { namespace, loadedDataConverter } = client.options;
+  const nextPageToken = pageToken(filter.cursor);
+  const page = await within(async () => {
+    try {
+      return await client.workflowService.listWorkflowExecutions({
+        namespace,
+        query: visibilityQuery(filter),
+        pageSize: filter.limit,
+        nextPageToken,
+      });
+    } catch (error) {
+      const isRefused = isGrpcServiceError(error) && error.code === grpcStatus.INVALID_ARGUMENT;
+      throw isRefused && filter.cursor !== undefined ? badCursor() : error;
+    }
+  });
+  const infos = await Promise.all(
+    page.executions.map((raw) => executionInfoFromRaw(raw, loadedDataConverter, raw, namespace)),
+  );
+  return {
+    items: infos.map((info) => itemOf(info, config)).filter((item) => item !== null),
+    next_cursor: page.nextPageToken.length > 0 ? Buffer.from(page.nextPageToken).toString('base64url') : null,
+  };
+};

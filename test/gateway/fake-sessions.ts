@@ -1,0 +1,194 @@
+import type { DurableEvent, NumberedEvent } from '../../src/contracts/events.js';
+import type { Frame, FramesAnswer } from '../../src/contracts/frames.js';
+import type { SessionState, SessionStatus } from '../../src/contracts/session.js';
+import type { WorkList } from '../../src/contracts/work.js';
+import { ParleyError } from '../../src/domain/errors.js';
+import type { SessionPlan } from '../../src/domain/plan.js';
+import type { SessionsPort, WorkFilter } from '../../src/gateway/sessions-port.js';
+import type { EventsAnswer } from '../../workflows/messages.js';
+
+interface Held {
+  plan: SessionPlan;
+  bodyHash: string;
+  events: NumberedEvent[];
+  state: SessionState;
+  closedAs: string | null;
+  texts: Record<string, string>;
+}
+
+const terminal = ['COMPLETE', 'ERROR', 'CANCELLED'];
+const at = '2026-11-20T10:00:00.000Z';
+
+/** Sessions in memory, driven by the test: nothing happens in them unless the test says so. */
+export class FakeSessions implements SessionsPort {
+  readonly held = new Map<string, Held>();
+  readonly asked: { since: number; runId: string | undefined }[] = [];
+  readonly posted: { id: string; lane: string; frames: Frame[] }[] = [];
+  reachable = true;
+  /** Thrown by the next calls of a method, while set. */
+  failing: Partial<Record<keyof SessionsPort, Error>> = {};
+  listed: WorkFilter[] = [];
+  page: WorkList = { items: [], next_cursor: null };
+  /** Events before this number are answered for by the run `earlier` only. */
+  firstId = 1;
+  #ends = new Map<string, (() => void)[]>();
+
+  #guard(method: keyof SessionsPort): void {
+    const error = this.failing[method];
+    if (error) throw error;
+  }
+
+  #get(id: string): Held {
+    const held = this.held.get(id);
+    if (!held) throw new ParleyError('not_found', `There is no session ${id}.`);
+    return held;
+  }
+
+  /** Adds a durable event, numbered on. */
+  emit(id: string, event: DurableEvent): number {
+    const held = this.#get(id);
+    held.events.push({ ...event, id: held.events.length + 1 });
+    return held.events.length;
+  }
+
+  log(id: string, message: string): number {
+    return this.emit(id, { event: 'log', data: { at, message } });
+  }
+
+  /** Moves the session, with its durable event. */
+  move(id: string, to: SessionState): number {
+    const held = this.#get(id);
+    const from = held.state;
+    held.state = to;
+    const number = this.emit(id, {
+      event: 'state',
+      data: { at, machine: 'session', from, to, on: 'FINAL', actions: [], agreement: 1 },
+    });
+    if (terminal.includes(to)) for (const end of this.#ends.get(id) ?? []) end();
+    return number;
+  }
+
+  async start(plan: SessionPlan, bodyHash: string): Promise<'started' | 'replayed'> {
+    this.#guard('start');
+    const held = this.held.get(plan.id);
+    if (held?.bodyHash === bodyHash) return 'replayed';
+    if (held) throw new ParleyError('conflict', `The id ${plan.id} is taken by a session with another body.`);
+    this.held.set(plan.id, { plan, bodyHash, events: [], state: 'STREAMING', closedAs: null, texts: {} });
+    return 'started';
+  }
+
+  async status(id: string): Promise<SessionStatus> {
+    this.#guard('status');
+    const { plan, state, texts } = this.#get(id);
+    const hasEnded = terminal.includes(state);
+    return {
+      id,
+      kind: 'session',
+      tenant: plan.tenant,
+      labels: plan.labels,
+      lifecycle: !hasEnded
+        ? 'running'
+        : state === 'COMPLETE'
+          ? 'completed'
+          : state === 'ERROR'
+            ? 'failed'
+            : 'cancelled',
+      state,
+      prompt: plan.prompt,
+      profile: plan.policy.profile,
+      lanes: plan.lanes.map((lane) => ({
+        lane_id: lane.laneId,
+        state: 'STREAMING',
+        persona_id: lane.personaId,
+        diversity_seed: lane.diversitySeed,
+        tier: lane.tier,
+        weight: lane.weight,
+        adapter: lane.adapterName,
+        attempt: 1,
+        answer: texts[lane.laneId] ?? null,
+        lost: 0,
+        late: 0,
+        duplicates: 0,
+        refused: 0,
+        usage: { tokens: 0, usd: '0' },
+        reason: null,
+        window: null,
+      })),
+      agreement: 0,
+      provisional: null,
+      waiting: null,
+      result: null,
+      error: null,
+      spend: { tokens: 0, usd: '0' },
+      dropped_events: 0,
+      started_at: at,
+      ended_at: hasEnded ? at : null,
+      links: { self: '', events: '', web_ui: '' },
+    };
+  }
+
+  async awaitEnd(id: string, milliseconds: number, signal: AbortSignal): Promise<boolean> {
+    if (terminal.includes(this.#get(id).state)) return true;
+    return await new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), milliseconds);
+      const settle = (ended: boolean): void => {
+        clearTimeout(timer);
+        resolve(ended);
+      };
+      this.#ends.set(id, [...(this.#ends.get(id) ?? []), () => settle(true)]);
+      signal.addEventListener('abort', () => settle(false), { once: true });
+    });
+  }
+
+  async cancel(id: string): Promise<void> {
+    const { state } = this.#get(id);
+    if (terminal.includes(state)) throw new ParleyError('wrong_state', `session in ${state} cannot be cancelled.`);
+    this.move(id, 'CANCELLED');
+  }
+
+  async frames(id: string, lane: string, frames: Frame[]): Promise<FramesAnswer> {
+    this.#guard('frames');
+    const held = this.#get(id);
+    this.posted.push({ id, lane, frames });
+    for (const frame of frames) {
+      if (frame.type === 'partial') held.texts[lane] = (held.texts[lane] ?? '') + frame.text;
+    }
+    return {
+      accepted: frames.length,
+      duplicates: 0,
+      late: 0,
+      refused: 0,
+      ack: { msg_seq: 1, frag_seq: 0 },
+      missing: [],
+      window: {},
+      state: 'STREAMING',
+    };
+  }
+
+  async events(id: string, since: number, runId?: string): Promise<EventsAnswer> {
+    this.#guard('events');
+    this.asked.push({ since, runId });
+    const { events, state } = this.#get(id);
+    const own = events.filter((event) => event.id > since && (runId === 'earlier' || event.id >= this.firstId));
+    return {
+      events: structuredClone(own),
+      firstId: runId === 'earlier' ? 1 : this.firstId,
+      previousRunId: runId === undefined && this.firstId > 1 ? 'earlier' : null,
+      ended: terminal.includes(state) && runId === undefined,
+    };
+  }
+
+  async closedAs(id: string): Promise<string | null> {
+    return this.#get(id).closedAs;
+  }
+
+  async list(filter: WorkFilter): Promise<WorkList> {
+    this.#guard('list');
+    this.listed.push(filter);
+    return this.page;
+  }
+
+  async isReachable(): Promise<boolean> {
+    return this.reachable;
+  }
+}

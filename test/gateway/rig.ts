@@ -1,0 +1,44 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino, type Logger } from 'pino';
+import { LocalBus } from '../../src/bus/local.js';
+import { loadConfig } from '../../src/config.js';
+import type { OpenSessionBody } from '../../src/contracts/session.js';
+import { createApp } from '../../src/gateway/app.js';
+import type { HubOptions } from '../../src/gateway/events-hub.js';
+import { createPorts } from '../../src/gateway/index.js';
+import { createOperator } from '../../src/operator.js';
+import { FakeSessions } from './fake-sessions.js';
+
+/** A session body that is right; the test names only the field that decides. */
+export const aSession = (over: Partial<OpenSessionBody> = {}): OpenSessionBody => ({
+  prompt: 'Which colour?',
+  lanes: [{ lane_id: 'a', adapter: { kind: 'scripted', script: [{ final: 'blue' }] } }],
+  ...over,
+});
+
+interface RigOptions {
+  env?: Record<string, string>;
+  hub?: Partial<HubOptions>;
+  logger?: Logger;
+  heartbeatMs?: number;
+}
+
+/** The app in process over sessions in memory. */
+export const createRig = ({ env = {}, hub, logger = pino({ level: 'silent' }), heartbeatMs }: RigOptions = {}) => {
+  const dataFolder = mkdtempSync(join(tmpdir(), 'parley-gateway-'));
+  const config = loadConfig({ PARLEY_DATA: dataFolder, PARLEY_LANE_SECRET: 'a secret of the tests', ...env });
+  const sessions = new FakeSessions();
+  const bus = new LocalBus();
+  const operator = createOperator(config);
+  const ports = createPorts({ config, sessions, bus, operator, logger, ...(hub && { hub }) });
+  const draining = new AbortController();
+  const app = createApp({
+    ports,
+    logger,
+    draining: draining.signal,
+    ...(heartbeatMs !== undefined && { heartbeatMs }),
+  });
+  return { app, config, sessions, bus, ports, draining, logger };
+};
