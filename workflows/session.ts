@@ -44,11 +44,6 @@ export interface SessionState {
   previousRunId: string | null;
 }
 
-export interface SessionInput {
-  plan: SessionPlan;
-  carried?: SessionState;
-}
-
 /** Updates a run may take are limited (2,000 on a stock server), so a run hands over well before. */
 const updatesPerRun = 1_500;
 /** How long lanes may take to stop before their activity is cancelled, and how long that may take. */
@@ -59,7 +54,9 @@ const cancelMs = 15_000;
  * One question to N lanes (spec 01). Handlers only record; one loop takes an event, steps the pure machine and performs
  * what it asks for.
  */
-export async function session({ plan, carried }: SessionInput): Promise<SessionResult> {
+export async function session(plan: SessionPlan, carried?: SessionState): Promise<SessionResult> {
+  // Started by hand with something else, it must end in words, not retry its first task for ever.
+  if (!Array.isArray(plan?.lanes)) throw refuse('invalid_request', 'a session takes a plan; start it with POST /v1/sessions');
   const state: SessionState = carried ?? {
     session: openSessionState(plan, workflowInfo().startTime.getTime()),
     feeds: {},
@@ -88,7 +85,7 @@ export async function session({ plan, carried }: SessionInput): Promise<SessionR
     ended: state.session.lanes.filter(hasEnded).map((lane) => lane.plan.laneId),
   }));
   setHandler(reportSignal, ({ reports }) => {
-    for (const report of reports) state.inbox.push({ type: 'REPORT', report });
+    state.inbox.push({ type: 'REPORTS', reports });
   });
   setHandler(
     framesUpdate,
@@ -127,7 +124,7 @@ export async function session({ plan, carried }: SessionInput): Promise<SessionR
   };
   const recordReports = (lane: string, reports: readonly FeedReport[]): void => {
     const at = Date.now();
-    for (const report of reports) state.inbox.push({ type: 'REPORT', report: { ...report, lane, at, attempt: 1 } });
+    state.inbox.push({ type: 'REPORTS', reports: reports.map((report) => ({ ...report, lane, at, attempt: 1 })) });
   };
 
   /** Lanes that no activity runs keep their time here: gaps that nothing fills, and their own time limits. */
@@ -189,7 +186,7 @@ export async function session({ plan, carried }: SessionInput): Promise<SessionR
             },
           ],
         );
-        for (const report of reports) state.inbox.push({ type: 'REPORT', report });
+        state.inbox.push({ type: 'REPORTS', reports });
         state.inbox.push({ type: 'GROUP_ENDED', group, message: 'the call ended without a final' });
       } catch (error) {
         if (!isCancellation(error)) log.warn('a group of lanes failed', { group, error: String(error) });
@@ -324,14 +321,11 @@ export async function session({ plan, carried }: SessionInput): Promise<SessionR
       await condition(() => state.inbox.length > 0 || mustContinue());
       if (state.inbox.length > 0) takeEvents();
       else {
-        await continueAsNew<typeof session>({
-          plan,
-          carried: {
-            ...state,
-            events: [],
-            eventsBefore: state.eventsBefore + state.events.length,
-            previousRunId: workflowInfo().runId,
-          },
+        await continueAsNew<typeof session>(plan, {
+          ...state,
+          events: [],
+          eventsBefore: state.eventsBefore + state.events.length,
+          previousRunId: workflowInfo().runId,
         });
       }
     }

@@ -197,8 +197,7 @@ export const openSessionSchema = z
     ] as const) {
       if (adapter && !isAnswerer(adapter)) fault([...path, 'kind'], 'cannot be external: it has to answer a call');
     }
-  })
-  .meta({ id: 'OpenSession' });
+  });
 export type OpenSession = z.infer<typeof openSessionSchema>;
 export type OpenSessionBody = z.input<typeof openSessionSchema>;
 

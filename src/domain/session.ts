@@ -39,7 +39,8 @@ import { effectiveWindow } from './window.js';
 /** What can happen to a session, from outside the pure code. */
 export type SessionEvent =
   | { type: 'FAN_OUT' }
-  | { type: 'REPORT'; report: LaneReport }
+  /** What happened in one instant, as far as its reporter can tell: the lanes take all of it, then the session decides. */
+  | { type: 'REPORTS'; reports: readonly LaneReport[] }
   /** The activity that ran a group ended; lanes it left open have lost their agent. */
   | { type: 'GROUP_ENDED'; group: string; message: string }
   | { type: 'TICK' }
@@ -107,8 +108,8 @@ class SessionRun {
         this.transition('FAN_OUT');
         this.fanOut();
         break;
-      case 'REPORT':
-        this.report(event.report);
+      case 'REPORTS':
+        for (const report of event.reports) this.report(report);
         break;
       case 'GROUP_ENDED':
         for (const lane of running(this.session)) {
@@ -234,7 +235,6 @@ class SessionRun {
     }
     if (report.type === 'PARTIAL') this.session.firstPartialAt ??= report.at;
     if (report.type !== 'PARTIAL' || lane.firstAt === null) this.laneEvent(taken.lane, taken.step);
-    this.settle();
   }
 
   private endLane(lane: Lane, on: LaneEventName, reason: LaneReason): void {

@@ -42,7 +42,7 @@ export class Play {
   }
 
   report(lane: string, report: Record<string, unknown> & { type: LaneReport['type'] }): this {
-    return this.take({ type: 'REPORT', report: { at: this.now, attempt: 1, lane, ...report } as LaneReport });
+    return this.take({ type: 'REPORTS', reports: [{ at: this.now, attempt: 1, lane, ...report } as LaneReport] });
   }
 
   /** Fan-out, and every lane dispatched. */

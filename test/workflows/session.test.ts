@@ -14,7 +14,6 @@ describe('a session', () => {
       prompt: 'Which colour?',
       lanes: ['a', 'b', 'c'].map((id) => lane(id, { after_ms: 10, partial: 'bl' }, { after_ms: 10, final: 'blue' })),
     });
-    console.log(JSON.stringify(status, null, 1));
     expect(status.state).toBe('COMPLETE');
   });
 });
