@@ -8,6 +8,7 @@ import type { Prices } from '../../src/pricing.js';
 import type { AgentRequest } from '../ports.js';
 import { describeError, type Environment, fetchOver, isTimeout, meaningOfStatus } from './connections.js';
 import { createNumbering, failFrame, finalOfPartials, type Call, frameStream } from './frame-stream.js';
+import { createGate, gatedFetch } from './gate.js';
 import { type Model, modelFor } from './model-provider.js';
 
 // A setting that a model does not know is left out by the SDK; its console is not ours to write to.
@@ -65,7 +66,9 @@ export const openModel = async (
   { environment, prices, dispatcher }: ModelPorts,
 ): Promise<AsyncIterable<Frame>> => {
   const { fetch, dispatched } = fetchOver(dispatcher);
-  const model = modelFor(adapter, environment, fetch);
+  const gate = createGate();
+  call.signal.addEventListener('abort', gate.open, { once: true });
+  const model = modelFor(adapter, environment, gatedFetch(fetch, gate));
   const result = streamText({
     model: model.model,
     ...(request.instructions === null ? {} : { system: request.instructions }),
@@ -122,13 +125,15 @@ export const openModel = async (
         const { code, message, retryable } = failureOf(part.error, model);
         // The request may still be open when only its stream reported the error.
         call.abort();
-        yield text === '' ? failFrame(code, message, retryable) : failFrame('EAGENTDOWN', message, true);
+        yield failFrame(code, message, retryable);
         return;
       }
       if (part.type === 'text-delta' && part.text !== '') {
         text += part.text;
         usageOf(promptTokens, approximateTokens(text));
+        gate.close();
         yield numbering.partial(part.text);
+        gate.open();
         if (call.signal.aborted) return;
       }
       if (part.type === 'finish') {

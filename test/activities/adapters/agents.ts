@@ -3,6 +3,7 @@ import type { Clock } from '../../../activities/adapters/clock.js';
 import type { AgentRequest } from '../../../activities/ports.js';
 import { adapterSchema } from '../../../src/contracts/adapter.js';
 import type { ControlFrame, Frame, Usage } from '../../../src/contracts/frames.js';
+import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
 import { createPrices } from '../../../src/pricing.js';
 
@@ -27,6 +28,7 @@ export const agentsOf = (
     trustedCommands?: string[][];
     clock?: Clock;
     cwd?: string;
+    dispatcher?: Dispatcher;
   } = {},
 ): Agents =>
   createAgents({
@@ -35,6 +37,7 @@ export const agentsOf = (
     prices: createPrices({ 'priced/*': { input: 1, output: 10 } }),
     ...(given.clock === undefined ? {} : { clock: given.clock }),
     ...(given.cwd === undefined ? {} : { cwd: given.cwd }),
+    ...(given.dispatcher === undefined ? {} : { dispatcher: given.dispatcher }),
   });
 
 export interface Listening {

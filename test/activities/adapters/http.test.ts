@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Agent } from 'undici';
 import type { Agents } from '../../../activities/adapters/index.js';
 import { type FrameAgent, type FrameAgentCall, startFrameAgent } from '../../support/frame-agent.js';
 import { agentsOf, allOf, answerOf, ask, listening, requestOf } from './agents.js';
@@ -240,6 +241,66 @@ describe('a remote agent that does not keep to frames', () => {
     });
     // What was on its way when the connection broke may be lost; what was read is kept.
     expect(frames.at(-1)).toMatchObject({ type: 'fail', code: 'EAGENTDOWN', retryable: true });
+  });
+});
+
+describe('the connections of a worker', () => {
+  const asking = (pool: Agents) => pool.open(requestOf(adapter()), listening().context);
+
+  test('are as many as PARLEY_MAX_CONNECTIONS; a call beyond is dispatched when one is free', async () => {
+    const pool = agentsOf({ environment: { PARLEY_MAX_CONNECTIONS: '1' } });
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    play = async (call) => {
+      await released;
+      await call.send(blue);
+    };
+    const first = await asking(pool);
+    let isDispatched = false;
+    const second = asking(pool).then((frames) => {
+      isDispatched = true;
+      return allOf(frames);
+    });
+    play = (call) => call.send(blue);
+    // By the time another worker has asked and heard its answer, the second call would have been on its way.
+    await ask(agents, adapter());
+    expect(isDispatched).toBe(false);
+    release();
+    expect(await allOf(first)).toEqual([blue]);
+    expect(await second).toEqual([blue]);
+    await pool.close();
+  });
+
+  test('are kept open up to PARLEY_MAX_KEEPALIVE_CONNECTIONS between calls', async () => {
+    const pool = agentsOf({ environment: { PARLEY_MAX_KEEPALIVE_CONNECTIONS: '1' } });
+    let came = 0;
+    let release = (): void => {};
+    const together = new Promise<void>((resolve) => (release = resolve));
+    const headers: (string | undefined)[] = [];
+    play = async (call) => {
+      came += 1;
+      headers.push(call.headers.connection);
+      if (came === 2) release();
+      await together;
+      await call.send(blue);
+    };
+    await Promise.all([asking(pool).then(allOf), asking(pool).then(allOf)]);
+    expect(new Set(headers)).toEqual(new Set(['close', 'keep-alive']));
+    await pool.close();
+  });
+
+  test.each(['0', '-1', '1.5', 'many'])('are refused when their number is %j', (given) => {
+    expect(() => agentsOf({ environment: { PARLEY_MAX_CONNECTIONS: given } })).toThrow(
+      `PARLEY_MAX_CONNECTIONS must be a whole number from 1; got "${given}"`,
+    );
+  });
+
+  test('give up on an agent that does not answer', async () => {
+    const dispatcher = new Agent({ headersTimeout: 100 });
+    play = (call) => call.closed;
+    const { frames } = await ask(agentsOf({ dispatcher }), adapter());
+    expect(frames).toEqual([expect.objectContaining({ type: 'fail', code: 'ETIMEOUT', retryable: true })]);
+    await dispatcher.close();
   });
 });
 
