@@ -8,6 +8,7 @@ export default {
   transformIgnorePatterns: ['/node_modules/'],
   globalSetup: './test/support/global-setup.js',
   globalTeardown: './test/support/global-teardown.ts',
+  reporters: ['default', './test/support/reporter.js'],
   testTimeout: 30_000,
   maxWorkers: 2,
   workerIdleMemoryLimit: '700MB',

@@ -56,7 +56,7 @@ export async function startApp({ config, environment, logger, trustedCommands = 
       closers.push(() => embedded.stop());
     }
     const { connection, client, address, namespace } = await connectForWorker(
-      server === null ? {} : { address: server.address, namespace: config.temporal.namespace },
+      server === null ? {} : { address: server.address, namespace: config.temporal.namespace, isEmbedded: true },
     );
     closers.push(() => connection.close());
     await ensureSearchAttributes(connection, namespace);

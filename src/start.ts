@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Runtime } from '@temporalio/worker';
@@ -54,6 +55,7 @@ async function main(): Promise<number> {
     say(usage);
     return 0;
   }
+  if (existsSync('.env')) process.loadEnvFile(); // what is set already wins
   const wantsSample = !values['no-sample'];
   const { config, apiKey } = wantsSample ? withSampleKey(loadConfig(process.env)) : { config: loadConfig(process.env) };
   // A line for each request is for operators, who set LOG_LEVEL.

@@ -1,13 +1,15 @@
 import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
+import { NativeConnection } from '@temporalio/worker';
 import { ParleyError } from '../src/domain/errors.js';
 
 export interface TemporalTarget {
-  /** A server of our own; without it the environment decides: TEMPORAL_ADDRESS, TEMPORAL_API_KEY, TEMPORAL_TLS..., TEMPORAL_PROFILE. */
+  /** Instead of TEMPORAL_ADDRESS. */
   address?: string;
-  /** Default: the environment's TEMPORAL_NAMESPACE, or `default`. */
+  /** Instead of TEMPORAL_NAMESPACE, else `default`. */
   namespace?: string;
+  /** A server that this process started: keys, certificates and profiles meant for another one must not reach it. */
+  isEmbedded?: boolean;
 }
 
 export interface WorkerClient {
@@ -27,8 +29,9 @@ export interface PlainClient {
 const connectTimeoutMs = 10_000;
 
 /**
- * A client on the connection that a worker of this process uses too: starts through it are eager, their first task comes
- * back in the answer.
+ * A client by the target and else the environment (TEMPORAL_ADDRESS, TEMPORAL_API_KEY, TEMPORAL_TLS…, TEMPORAL_PROFILE), on
+ * the connection that a worker of this process uses too: starts through it are eager, their first task comes back in the
+ * answer.
  * @throws ParleyError `unavailable`, naming the address
  */
 export async function connectForWorker(target: TemporalTarget = {}): Promise<WorkerClient> {
@@ -56,9 +59,7 @@ export async function connectClient(target: TemporalTarget = {}): Promise<PlainC
 }
 
 function resolveTarget(target: TemporalTarget) {
-  // A server of our own listens without keys; a profile meant for another server must not reach it.
-  const fromEnvironment: { connectionOptions: NativeConnectionOptions; namespace?: string | undefined } =
-    target.address === undefined ? loadClientConnectConfig() : { connectionOptions: {} };
+  const fromEnvironment = loadClientConnectConfig(target.isEmbedded ? { disableFile: true, disableEnv: true } : {});
   const address = target.address ?? fromEnvironment.connectionOptions.address ?? '127.0.0.1:7233';
   const namespace = target.namespace ?? fromEnvironment.namespace ?? 'default';
   return { connectionOptions: { ...fromEnvironment.connectionOptions, address }, address, namespace };

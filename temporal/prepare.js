@@ -163,6 +163,8 @@ const isAlive = (pid) => {
 
 try {
   checkNode();
+  const settings = join(root, '.env');
+  if (existsSync(settings)) process.loadEnvFile(settings);
   const checkout = createHash('sha256').update(root).digest('hex').slice(0, 12);
   await withLock(join(tmpdir(), `parley-prepare-${checkout}.lock`), async () => {
     install();
