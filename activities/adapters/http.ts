@@ -1,19 +1,17 @@
 import type { Dispatcher } from 'undici';
 import type { HttpAdapter } from '../../src/contracts/adapter.js';
-import type { ControlFrame, Frame } from '../../src/contracts/frames.js';
+import type { Frame } from '../../src/contracts/frames.js';
 import { ParleyError } from '../../src/domain/errors.js';
 import type { AgentRequest } from '../ports.js';
+import { createBodyReader, type DataFrame } from './body-reader.js';
 import { describeError, fetchOver, isTimeout, meaningOfStatus } from './connections.js';
-import { createFrameReader, parseFrame, parseJson } from './frame-reader.js';
+import { parseFrame, parseJson } from './frame-reader.js';
 import { failFrame, type Call, frameStream } from './frame-stream.js';
 
 const mostRedirects = 3;
 const longestJsonBytes = 4_194_304;
-/** How many frames are read ahead to find the READY of an agent that paused itself. */
-const mostFramesAhead = 1000;
 
 type Fetch = typeof globalThis.fetch;
-type DataFrame = Exclude<Frame, ControlFrame>;
 
 const bodyOf = (request: AgentRequest): string =>
   JSON.stringify({
@@ -110,56 +108,6 @@ const framesOfJson = async (response: Response): Promise<Frame[]> => {
   const frames = typeof said === 'object' && said !== null && 'frames' in said ? said.frames : undefined;
   if (!Array.isArray(frames)) throw new ParleyError('EPROTO', 'a JSON answer must be {"frames":[…]}');
   return frames.map(parseFrame);
-};
-
-/**
- * Reads a body only as far as somebody asks for. Control frames are said as they are read; when the agent itself pauses,
- * reading goes on within bounds, since a paused lane pulls nothing and would never meet the READY.
- */
-const createBodyReader = (response: Response, onControl: (frame: ControlFrame) => void) => {
-  const source = response.body?.getReader();
-  const queue: DataFrame[] = [];
-  let [ended, paused] = [false, false];
-  let fault: unknown = null;
-  let reading: Promise<void> | null = null;
-  const reader = createFrameReader((frame) => {
-    if (ended) return; // behind the end of the answer there is nothing to hear
-    if (frame.type === 'control') {
-      paused = frame.status === 'PAUSE' || frame.status === 'BUSY' || (paused && frame.status !== 'READY');
-      onControl(frame);
-      return;
-    }
-    queue.push(frame);
-    ended = frame.type !== 'partial';
-  });
-  const readOnce = async (): Promise<void> => {
-    try {
-      const piece = (await source?.read()) as { value?: Uint8Array } | undefined;
-      if (piece?.value === undefined) ended = true;
-      else reader.feed(piece.value);
-    } catch (error) {
-      fault = error;
-      ended = true;
-    } finally {
-      reading = null;
-    }
-  };
-  const read = (): Promise<void> => (reading ??= readOnce());
-  const readAhead = async (): Promise<void> => {
-    while (paused && !ended && queue.length < mostFramesAhead) await read();
-  };
-  return {
-    /** The next data frame; null at the end of the body. @throws what broke the body, after the frames before it. */
-    next: async (): Promise<DataFrame | null> => {
-      while (queue.length === 0 && !ended) await read();
-      const frame = queue.shift() ?? null;
-      if (frame === null && fault !== null) throw fault;
-      // Never rejects: a fault is kept for the next pull.
-      if (frame !== null) void readAhead();
-      return frame;
-    },
-    close: async (): Promise<void> => source?.cancel(),
-  };
 };
 
 const failOf = (error: unknown): Frame => {

@@ -255,7 +255,9 @@ describe('the connections of a worker', () => {
       await released;
       await call.send(blue);
     };
+    const firstIsThere = agent.nextCall();
     const first = await asking(pool);
+    await firstIsThere;
     let isDispatched = false;
     const second = asking(pool).then((frames) => {
       isDispatched = true;
