@@ -89,12 +89,12 @@ export const ListView = () => {
     <section class="work" aria-labelledby="work-title">
       <div class="work-head">
         <h2 id="work-title">Work</h2>
-        <label class="filter"
-          >Show
-          <select value=${filter} onChange=${(event) => setFilter(event.target.value)}>
+        <div class="filter">
+          <label for="filter">Show</label>
+          <select id="filter" value=${filter} onChange=${(event) => setFilter(event.target.value)}>
             ${filters.map(([value, name]) => html`<option value=${value}>${name}</option>`)}
-          </select></label
-        >
+          </select>
+        </div>
       </div>
       ${error &&
       html`<p class="offline" role="status">The gateway does not answer (${error.message}); trying again.</p>`}
