@@ -1,5 +1,6 @@
 /** Two signals closer than this are one Ctrl-C: the terminal sends it to this process, and npm passes it on once more. */
 const sameKeyMs = 500;
+const longMs = 3_600_000;
 
 /**
  * Waits until this process is asked to end (SIGINT, SIGTERM, SIGHUP) or one of `ends` settles, then runs `drain`. A second
@@ -11,6 +12,8 @@ export async function untilStopped(
   drain: () => Promise<void>,
   say: (line: string) => void,
 ): Promise<number> {
+  // Signal handlers alone do not keep a process up, nor do all of the parts while they start.
+  const alive = setInterval(() => undefined, longMs);
   let askedAt: number | null = null;
   const asked = new Promise<null>((resolve) => {
     const hear = (signal: NodeJS.Signals): void => {
@@ -39,5 +42,6 @@ export async function untilStopped(
       : `Stopping: ${end.message}`,
   );
   await drain();
+  clearInterval(alive);
   return end === null ? 0 : 1;
 }

@@ -59,7 +59,7 @@ export async function connectClient(target: TemporalTarget = {}): Promise<PlainC
 }
 
 function resolveTarget(target: TemporalTarget) {
-  const fromEnvironment = loadClientConnectConfig(target.isEmbedded ? { disableFile: true, disableEnv: true } : {});
+  const fromEnvironment = target.isEmbedded ? { connectionOptions: {} } : loadClientConnectConfig();
   const address = target.address ?? fromEnvironment.connectionOptions.address ?? '127.0.0.1:7233';
   const namespace = target.namespace ?? fromEnvironment.namespace ?? 'default';
   return { connectionOptions: { ...fromEnvironment.connectionOptions, address }, address, namespace };
