@@ -79,15 +79,20 @@ describe('a remote agent', () => {
   });
 
   test('that pauses is heard when it is ready again, though nobody pulls', async () => {
+    let leave = (): void => {};
+    const isLeft = new Promise<void>((resolve) => (leave = resolve));
     play = async (call) => {
       await call.send({ type: 'control', status: 'PAUSE' }, { type: 'partial', msg_seq: 1, text: 'bl' });
+      await isLeft;
       await call.send({ type: 'partial', msg_seq: 2, text: 'ue' });
       await call.send({ type: 'control', status: 'READY' }, { type: 'final', msg_seq: 3 });
     };
     const ear = listening();
     const frames = (await agents.open(requestOf(adapter()), ear.context))[Symbol.asyncIterator]();
     expect(await frames.next()).toMatchObject({ value: { text: 'bl' } });
-    if (!ear.controls.some(({ status }) => status === 'READY')) await ear.nextControl();
+    const ready = ear.nextControl();
+    leave();
+    await ready;
     expect(ear.controls.map(({ status }) => status)).toEqual(['PAUSE', 'READY']);
     expect(await frames.next()).toMatchObject({ value: { text: 'ue' } });
     expect(await frames.next()).toMatchObject({ value: { type: 'final' } });
