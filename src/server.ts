@@ -1,7 +1,6 @@
 import { pino } from 'pino';
 import { connectClient } from '../temporal/client.js';
-import { LocalBus } from './bus/local.js';
-import { PostgresBus } from './bus/postgres.js';
+import { createBus } from './bus/index.js';
 import { ConfigError, loadConfig } from './config.js';
 import { startGateway } from './gateway/index.js';
 
@@ -13,8 +12,7 @@ const main = async (): Promise<void> => {
     ...(config.temporal.address !== null && { address: config.temporal.address }),
     namespace: config.temporal.namespace,
   });
-  const onError = (error: unknown, what: string): void => logger.warn({ err: error, what }, 'bus');
-  const bus = config.busUrl === null ? new LocalBus({ onError }) : await PostgresBus.connect({ url: config.busUrl, onError });
+  const bus = await createBus(config.busUrl, (error, what) => logger.warn({ err: error }, what));
   if (config.busUrl === null) {
     logger.warn(
       'PARLEY_BUS_URL is not set: text that streams in other processes is not seen here, only durable events are.',

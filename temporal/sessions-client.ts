@@ -33,6 +33,9 @@ export interface SessionsClientOptions {
   deadlineMs?: number;
 }
 
+/** Most ids kept in memory as known sessions. */
+const rememberedIds = 10_000;
+
 /** Codes with which Temporal says that it, or a worker, cannot answer now. */
 const passing = new Set<number | undefined>([
   grpcStatus.UNAVAILABLE,
@@ -44,7 +47,7 @@ const passing = new Set<number | undefined>([
   grpcStatus.ABORTED,
 ]);
 
-const grpcError = (error: unknown): { code?: number; details?: string } | null => {
+const grpcError = (error: unknown): { code?: number; message: string } | null => {
   for (let current = error; current instanceof Error; current = current.cause) {
     if (isGrpcServiceError(current)) return current;
   }
@@ -59,9 +62,13 @@ const translated = (error: unknown, id: string): unknown => {
   if (error instanceof WorkflowNotFoundError || error instanceof QueryNotRegisteredError) return notFound(id);
   const grpc = grpcError(error);
   if (grpc?.code === grpcStatus.NOT_FOUND) return notFound(id);
+  // Terminated while no worker was there: no state was ever made that could be shown.
+  if (grpc?.message.includes('closed before WorkflowTaskStarted')) {
+    return new ParleyError('wrong_state', `session ${id} was closed from outside before a worker began it.`);
+  }
   const isLate = error instanceof WorkflowUpdateRPCTimeoutOrCancelledError;
   if (isLate || (grpc && passing.has(grpc.code))) {
-    const why = grpc?.details ? ` (${grpc.details})` : '';
+    const why = grpc?.message ? ` (${grpc.message})` : '';
     return new ParleyError('unavailable', `Temporal or its workers do not answer now${why}; try again.`, {
       retryable: true,
       retryAfterMs: 2000,
@@ -92,10 +99,20 @@ export const createSessionsClient = ({
       throw translated(error, id);
     }
   };
+  /** Ids seen to be sessions: others are not queried, since no worker of ours could answer for them. */
+  const seen = new Set<string>();
   const describe = async (id: string): Promise<WorkflowExecutionDescription> => {
     const description = await within(id, deadlineMs, () => client.workflow.getHandle(id).describe());
     if (description.type !== sessionWorkflowType) throw notFound(id);
+    remember(id);
     return description;
+  };
+  const remember = (id: string): void => {
+    if (seen.size >= rememberedIds) seen.clear();
+    seen.add(id);
+  };
+  const ensureSession = async (id: string): Promise<void> => {
+    if (!seen.has(id)) await describe(id);
   };
 
   /** A run that was terminated or timed out never wrote its end into its own state. */
@@ -116,8 +133,8 @@ export const createSessionsClient = ({
   };
 
   const status = async (id: string): Promise<SessionStatus> => {
+    await ensureSession(id);
     const answer = await within(id, deadlineMs, () => client.workflow.getHandle(id).query(statusQuery));
-    if (answer.kind !== 'session') throw notFound(id);
     if (answer.ended_at !== null) return answer;
     return closedFromOutside(answer, await describe(id));
   };
@@ -161,6 +178,7 @@ export const createSessionsClient = ({
     start: async (plan, bodyHash) => {
       try {
         await client.withDeadline(Date.now() + startDeadlineMs, () => startWorkflow(plan, bodyHash));
+        remember(plan.id);
         return 'started';
       } catch (error) {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw translated(error, plan.id);
@@ -210,8 +228,10 @@ export const createSessionsClient = ({
         throw translated(error, id);
       }
     },
-    events: async (id, since, runId) =>
-      within(id, deadlineMs, () => client.workflow.getHandle(id, runId).query(eventsQuery, since)),
+    events: async (id, since, runId) => {
+      await ensureSession(id);
+      return within(id, deadlineMs, () => client.workflow.getHandle(id, runId).query(eventsQuery, since));
+    },
     closedAs: async (id) => closedAs(await describe(id)),
     list: async (filter) => listWork(client, config, filter, (ask) => within('', deadlineMs, ask)),
     isReachable: async () => {

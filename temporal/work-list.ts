@@ -1,11 +1,11 @@
-import { type Client, isGrpcServiceError, type WorkflowExecutionInfo } from '@temporalio/client';
+import { createHash } from 'node:crypto';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
 import type { Config } from '../src/config.js';
 import { kindSchema, type Lifecycle, type WorkItem, type WorkList } from '../src/contracts/work.js';
 import { ParleyError } from '../src/domain/errors.js';
 import { linksOf } from '../src/gateway/links.js';
 import type { WorkFilter } from '../src/gateway/sessions-port.js';
-import { grpcStatus } from './grpc-status.js';
 import { searchAttributes } from './search-attributes.js';
 
 /** A value in a visibility query. The gateway's schemas allow no quotes; this does not rely on it. */
@@ -67,11 +67,20 @@ const badCursor = (): ParleyError =>
     details: { path: 'query.cursor' },
   });
 
+const checkBytes = 9;
+/** A server answers a token it cannot read with an internal error, late: what it gave out is marked, for its own query. */
+const checkOf = (token: Uint8Array, query: string): Buffer =>
+  createHash('sha256').update(query).update('\n').update(token).digest().subarray(0, checkBytes);
+
+const cursorOf = (token: Uint8Array, query: string): string =>
+  Buffer.concat([checkOf(token, query), token]).toString('base64url');
+
 /** A cursor is the server's page token: opaque, and nothing is kept in between. @throws ParleyError invalid_request */
-const pageToken = (cursor: string | undefined): Buffer => {
-  if (cursor === undefined) return Buffer.alloc(0);
-  const token = Buffer.from(cursor, 'base64url');
-  if (token.length === 0 || token.toString('base64url') !== cursor) throw badCursor();
+const pageToken = (cursor: string | undefined, query: string): Uint8Array => {
+  if (cursor === undefined) return new Uint8Array();
+  const bytes = Buffer.from(cursor, 'base64url');
+  const token = bytes.subarray(checkBytes);
+  if (token.length === 0 || cursorOf(token, query) !== cursor) throw badCursor();
   return token;
 };
 
@@ -83,25 +92,16 @@ export const listWork = async (
   within: <T>(ask: () => Promise<T>) => Promise<T>,
 ): Promise<WorkList> => {
   const { namespace, loadedDataConverter } = client.options;
-  const nextPageToken = pageToken(filter.cursor);
-  const page = await within(async () => {
-    try {
-      return await client.workflowService.listWorkflowExecutions({
-        namespace,
-        query: visibilityQuery(filter),
-        pageSize: filter.limit,
-        nextPageToken,
-      });
-    } catch (error) {
-      const isRefused = isGrpcServiceError(error) && error.code === grpcStatus.INVALID_ARGUMENT;
-      throw isRefused && filter.cursor !== undefined ? badCursor() : error;
-    }
-  });
+  const query = visibilityQuery(filter);
+  const nextPageToken = pageToken(filter.cursor, query);
+  const page = await within(() =>
+    client.workflowService.listWorkflowExecutions({ namespace, query, pageSize: filter.limit, nextPageToken }),
+  );
   const infos = await Promise.all(
     page.executions.map((raw) => executionInfoFromRaw(raw, loadedDataConverter, raw, namespace)),
   );
   return {
     items: infos.map((info) => itemOf(info, config)).filter((item) => item !== null),
-    next_cursor: page.nextPageToken.length > 0 ? Buffer.from(page.nextPageToken).toString('base64url') : null,
+    next_cursor: page.nextPageToken.length > 0 ? cursorOf(page.nextPageToken, query) : null,
   };
 };

@@ -19,7 +19,7 @@ import { routes } from './routes/index.js';
 
 const require = createRequire(import.meta.url);
 const pageFolder = fileURLToPath(new URL('../page/', import.meta.url));
-const preactModule = join(dirname(require.resolve('htm/package.json')), 'preact', 'standalone.module.js');
+const preactModule = join(dirname(require.resolve('htm')), '..', 'preact', 'standalone.module.js');
 
 export interface AppOptions {
   ports: Ports;

@@ -84,6 +84,12 @@ export const listen = async (ports: Ports, logger: Logger): Promise<Gateway> => 
   const draining = new AbortController();
   const server = createServer(createApp({ ports, logger, draining: draining.signal }));
   server.maxConnections = config.maxConnections;
+  // A connection that falls idle during the drain would otherwise be kept for its keep-alive time.
+  server.on('request', (_request, response) => {
+    response.once('close', () => {
+      if (draining.signal.aborted) setImmediate(() => server.closeIdleConnections());
+    });
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, config)));
     server.listen(config.port, config.host.replace(/^\[|\]$/g, ''), () => resolve());

@@ -59,11 +59,7 @@ describe('POST /v1/sessions refuses with every fault, and starts nothing,', () =
     ['no weight', withLane({ weight: 0 }), ['lanes[0].weight: must be above 0; got 0']],
     ['a lane id with #', withLane({ lane_id: 'a#1' }), [`lanes[0].lane_id: ${laneIdText}; got "a#1"`]],
     ['two lanes of one id', { ...aSession(), lanes: [lane, lane] }, ['lanes[1].lane_id: "a" is taken by lanes[0]']],
-    [
-      '101 lanes',
-      { ...aSession(), lanes: many(101) },
-      ['lanes: must have at most 100 entries; got 101'],
-    ],
+    ['101 lanes', { ...aSession(), lanes: many(101) }, ['lanes: must have at most 100 entries; got 101']],
     [
       '120 clones in all',
       { ...aSession(), lanes: many(2).map((one) => ({ ...one, clones: 60 })) },
@@ -153,10 +149,7 @@ describe('POST /v1/sessions refuses with every fault, and starts nothing,', () =
     [
       'a negative budget',
       { ...aSession(), budget: { max_usd: -1, max_tokens: 0.5 } },
-      [
-        'budget.max_usd: must be at least 0; got -1',
-        'budget.max_tokens: must be a whole number; got 0.5',
-      ],
+      ['budget.max_usd: must be at least 0; got -1', 'budget.max_tokens: must be a whole number; got 0.5'],
     ],
     ['an unknown profile', withPolicy({ profile: 'half' }), ['policy.profile: must be full or simple; got "half"']],
     [
