@@ -264,6 +264,13 @@ describe('a message gap', () => {
     expect(nextExpiry(buffer)).toBe(5001);
     expect(textOf(expire(buffer, 5001).deliveries)).toBe('<lost>c<lost>e');
   });
+  test('was seen with the first fragment behind it, not with the latest', () => {
+    const { buffer } = play([
+      [fragment(2, 0, 'a'), 0],
+      [fragment(2, 1, 'b', true), 400],
+    ]);
+    expect(nextExpiry(buffer)).toBe(5001);
+  });
   test('keeps its time when only part of it is filled', () => {
     const { buffer, deliveries } = play([
       [whole(4, 'd'), 0],
@@ -453,6 +460,10 @@ describe('the acknowledgement', () => {
     ['a final', [whole(1, 'a'), final(2)], [2, 0]],
   ])('after %s', (_, frames, [msg_seq, frag_seq]) => {
     expect(ack(play(frames).buffer)).toEqual({ msg_seq, frag_seq });
+  });
+  test('stays where it was when the message it stands in is given up', () => {
+    const { buffer } = play([fragment(1, 0, 'a'), fragment(1, 1, 'b')]);
+    expect(ack(expire(buffer, idleMessageMs + 1).buffer)).toEqual({ msg_seq: 1, frag_seq: 1 });
   });
   test('never decreases, in any order, with losses', () => {
     const frames = [fragment(1, 0, 'a'), fragment(1, 1, 'b'), fragment(1, 3, 'd', true), whole(2, 'x'), whole(4, 'y')];
