@@ -11,7 +11,7 @@ import type { Config } from '../src/config.js';
 import type { BusPort } from '../src/contracts/bus.js';
 import { ParleyError } from '../src/domain/errors.js';
 import { createPrices } from '../src/pricing.js';
-import { busSinks } from './bus-sinks.js';
+import { workflowSinks } from './workflow-sinks.js';
 import { failDeadAttempts } from './recovery.js';
 import { parleyTaskQueue } from './sessions-client.js';
 import { createParleyWorker } from './worker.js';
@@ -59,7 +59,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
     taskQueue,
     activities: createActivities({ agents, bus, link: createLink(client) }),
     bundlePath: options.bundlePath ?? builtBundle(),
-    sinks: busSinks(bus),
+    sinks: workflowSinks(bus),
   });
   let draining = false;
   const run = worker.run();

@@ -1,13 +1,17 @@
 import { proxyActivities, proxySinks, type ActivityInterfaceFor, type Sinks } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 
-export interface BusSinks extends Sinks {
+export interface ParleySinks extends Sinks {
   bus: {
     /** Tells watchers that durable events may have grown, or lanes that their directives changed. A hint, never a fact. */
     hint(type: 'touched' | 'directed'): void;
   };
+  trace: {
+    /** How a run ended; called during replay too, so that a replay can be compared with what was recorded. */
+    outcome(status: unknown): void;
+  };
 }
-export const { bus } = proxySinks<BusSinks>();
+export const { bus, trace } = proxySinks<ParleySinks>();
 
 /**
  * Lanes beat about every 8 s of these 10 (a beat of 1 s kills living work on a busy server: bench figures); a dead worker on

@@ -14,7 +14,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { NumberedEvent } from '../src/contracts/events.js';
-import type { SessionResult } from '../src/contracts/session.js';
+import type { SessionStatus } from '../src/contracts/session.js';
 import { postFrames, checkRoom } from '../src/domain/external-lane.js';
 import { feedCounts, feedDue, feedTick, openFeed, type Feed, type FeedReport } from '../src/domain/feed.js';
 import { hasEnded } from '../src/domain/lane.js';
@@ -27,7 +27,7 @@ import { sessionDetails, sessionStatus } from '../src/domain/session-view.js';
 import { searchAttributes } from '../temporal/search-attributes.js';
 import { refuse } from './failure.js';
 import { directivesQuery, eventsQuery, framesUpdate, reportSignal, snapshotQuery, statusQuery } from './messages.js';
-import { bus, calls, lanes } from './options.js';
+import { bus, calls, lanes, trace } from './options.js';
 
 /** Everything a session run knows: one plain JSON value (design "State"). */
 export interface SessionState {
@@ -54,7 +54,7 @@ const cancelMs = 15_000;
  * One question to N lanes (spec 01). Handlers only record; one loop takes an event, steps the pure machine and performs
  * what it asks for.
  */
-export async function session(plan: SessionPlan, carried?: SessionState): Promise<SessionResult> {
+export async function session(plan: SessionPlan, carried?: SessionState): Promise<SessionStatus> {
   // Started by hand with something else, it must end in words, not retry its first task for ever.
   if (!Array.isArray(plan?.lanes)) throw refuse('invalid_request', 'a session takes a plan; start it with POST /v1/sessions');
   const state: SessionState = carried ?? {
@@ -342,10 +342,13 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
   void root.cancelRequested.catch(() => state.inbox.push({ type: 'CANCEL' }));
   await CancellationScope.nonCancellable(main);
 
-  const { result, error, state: ended } = state.session;
-  if (ended === 'CANCELLED') throw new CancelledFailure('the session was cancelled');
-  if (error) throw ApplicationFailure.create({ message: error.message, type: error.code, nonRetryable: true, details: [error] });
-  return result as SessionResult;
+  // The outcome is the whole status, whichever way the run closes: who asks later needs no worker to read it.
+  const outcome = sessionStatus(state.session);
+  trace.outcome(outcome);
+  if (outcome.state === 'COMPLETE') return outcome;
+  if (outcome.state === 'CANCELLED') throw new CancelledFailure('the session was cancelled', [outcome]);
+  const { code, message } = outcome.error ?? { code: 'ECONSENSUS', message: 'the session has no answer' };
+  throw ApplicationFailure.create({ message, type: code, nonRetryable: true, details: [outcome] });
 }
 
 /** Time for a judge or a merge, in ms (details 1.4 "reconcile timeout"). */

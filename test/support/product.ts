@@ -13,7 +13,7 @@ import { loadConfig } from '../../src/config.js';
 import type { OpenSessionBody, SessionStarted, SessionStatus } from '../../src/contracts/session.js';
 import { startGateway } from '../../src/gateway/index.js';
 import { createPrices } from '../../src/pricing.js';
-import { busSinks } from '../../temporal/bus-sinks.js';
+import { workflowSinks } from '../../temporal/workflow-sinks.js';
 import { connectForWorker } from '../../temporal/client.js';
 import { createParleyWorker } from '../../temporal/worker.js';
 
@@ -42,7 +42,13 @@ export interface Answer {
 /** The whole product in this process, as `npm start` has it, on the test server with a task queue of its own. */
 export const startProduct = async (environment: Record<string, string> = {}): Promise<Product> => {
   const data = mkdtempSync(join(tmpdir(), 'parley-data-'));
-  const config = loadConfig({ PORT: '0', PARLEY_DATA: data, LOG_LEVEL: 'silent', PARLEY_RATE_LIMIT: '1000000', ...environment });
+  const config = loadConfig({
+    PORT: '0',
+    PARLEY_DATA: data,
+    LOG_LEVEL: 'silent',
+    PARLEY_RATE_LIMIT: '1000000',
+    ...environment,
+  });
   const taskQueue = `test-${randomUUID()}`;
   const { connection, client } = await connectForWorker({
     address: process.env['TEST_TEMPORAL_ADDRESS'] ?? '',
@@ -60,13 +66,18 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
     taskQueue,
     activities: createActivities({ agents, bus, link: createLink(client) }),
     bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '',
-    sinks: busSinks(bus),
+    sinks: workflowSinks(bus),
     shutdownGraceMs: 500,
   });
   const running = worker.run();
   running.catch(() => {});
   const gateway = await startGateway({ config, client, taskQueue, bus, logger: pino({ level: 'silent' }) });
-  const call = async (method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> => {
+  const call = async (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer> => {
     const response = await fetch(gateway.url + path, {
       method,
       headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },

@@ -1,0 +1,8 @@
+import { proxyActivities } from '@temporalio/workflow';
+
+/** The yardstick: the same five waits as plain Temporal has them, one activity each, and nothing else. */
+const { wait } = proxyActivities<{ wait(milliseconds: number): Promise<string> }>({ startToCloseTimeout: '1 minute' });
+
+export async function bare(lanes: number, milliseconds: number): Promise<string[]> {
+  return await Promise.all(Array.from({ length: lanes }, () => wait(milliseconds)));
+}

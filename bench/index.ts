@@ -1,0 +1,14 @@
+import { sessions } from './sessions.js';
+
+const benches: Record<string, () => Promise<void>> = { sessions };
+const name = process.argv[2] ?? 'sessions';
+const bench = benches[name];
+if (!bench) {
+  console.error(`no bench "${name}"; there are: ${Object.keys(benches).join(', ')}`);
+  process.exit(2);
+}
+// Starting parts may hold no handle of their own; the process ends when the bench does, not before.
+const hold = setInterval(() => {}, 60_000);
+await bench();
+clearInterval(hold);
+process.exit(0);
