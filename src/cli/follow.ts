@@ -81,6 +81,7 @@ export async function* follow(connect: Connect, options: FollowOptions): AsyncGe
   let lastEventId = options.lastEventId ?? 0;
   let wasConnected = false;
   let retryMs = firstDelayMs;
+  let isOut = false;
   let brokenSince: number | null = null;
   while (!signal?.aborted) {
     const connection = new AbortController();
@@ -93,6 +94,7 @@ export async function* follow(connect: Connect, options: FollowOptions): AsyncGe
       wasConnected = true;
       for await (const { name, id, data } of messages(response, () => watch.refresh())) {
         brokenSince = null;
+        isOut = false;
         retryMs = firstDelayMs;
         if (name === 'end') return;
         if (name === 'partial') {
@@ -117,7 +119,9 @@ export async function* follow(connect: Connect, options: FollowOptions): AsyncGe
       connection.abort();
     }
     if (signal?.aborted) return;
-    yield { type: 'dropped', message: reason };
+    // Told once for each outage, however often it takes to get through.
+    if (!isOut) yield { type: 'dropped', message: reason };
+    isOut = true;
     await delay(retryMs, undefined, { signal }).catch(() => undefined);
     retryMs = Math.min(retryMs * 2, longestDelayMs);
   }

@@ -6,10 +6,11 @@ import type { ScreenTarget } from './screen.js';
 const terminal: ScreenTarget = {
   write: (piece) => void process.stdout.write(piece),
   get columns() {
-    return process.stdout.columns;
+    // A terminal without a size says 0.
+    return process.stdout.columns || 80;
   },
   get rows() {
-    return process.stdout.rows;
+    return process.stdout.rows || 24;
   },
 };
 

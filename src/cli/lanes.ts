@@ -16,9 +16,11 @@ const modelKinds: readonly ModelKind[] = ['openai', 'anthropic', 'openai-compati
 const isModelKind = (kind: string | undefined): kind is ModelKind => modelKinds.includes(kind as ModelKind);
 
 const shortFirst =
-  'Begin with one line "ANSWER: " and the shortest answer that says it all, in lower case where spelling allows. ' +
-  'Then explain in at most three sentences.';
-const readShortAnswer = { method: 'choice', choice: { regex: 'ANSWER:\\s*([^\\n.]+)' } } as const;
+  'Begin with one line "ANSWER: " and the shortest answer that says it all, in lower case where spelling allows, and end it ' +
+  'with a full stop. Then explain in at most three sentences.';
+// The full stop keeps an answer that is still being written from counting as a shorter one.
+const readShortAnswer = { method: 'choice', choice: { regex: 'ANSWER:\\s*([^\\n.]+)[.\\n]' } } as const;
+const readSimulated = { method: 'choice', choice: { regex: '^A simulated (\\w+) to:' } } as const;
 
 const temperaments = [
   { persona_id: 'practitioner', instructions: `You answer from experience. ${shortFirst}` },
@@ -70,11 +72,12 @@ const simulatedTeam = (question: string): LaneBody[] => {
     tier,
     adapter: { kind: 'simulated', answer: said, accuracy: 1, first_token_ms: firstTokenMs, tokens_per_second: speed },
   });
+  // The objection begins before a second lane answers, so that nobody takes the first answer for agreement.
   return [
-    seat('quick', 'bronze', answer, 200, 40),
-    seat('steady', 'silver', answer, 500, 20),
-    seat('contrary', 'bronze', dissent, 600, 15),
-    seat('thorough', 'gold', answer, 1_500, 8),
+    seat('quick', 'bronze', answer, 200, 30),
+    seat('contrary', 'bronze', dissent, 400, 15),
+    seat('steady', 'silver', answer, 1_000, 15),
+    seat('thorough', 'gold', answer, 4_000, 12),
   ];
 };
 
@@ -95,7 +98,7 @@ export const defaultTeam = (question: string, env: Record<string, string | undef
       : 'no model key is set here';
   return {
     lanes: simulatedTeam(question),
-    agreement: { method: 'exact' },
+    agreement: readSimulated,
     note:
       `Simulated personas answer: ${wayOut}. They show how a session runs and know nothing of the question. ` +
       'For real models set PARLEY_ASK_MODELS="openai/MODEL,anthropic/MODEL" here and their keys where the worker runs.',
@@ -126,7 +129,7 @@ export const namedTeam = (question: string, names: readonly string[]): Team => {
   const simulated = lanes.every((lane) => lane.adapter.kind === 'simulated');
   return {
     lanes,
-    agreement: simulated ? { method: 'exact' } : readShortAnswer,
+    agreement: simulated ? readSimulated : readShortAnswer,
     note: `Asking ${names.join(', ')}.`,
   };
 };

@@ -89,6 +89,8 @@ export const createTeller = (view: SessionView): ((heard: Heard) => string[]) =>
       case 'log':
         return [`  ${event.data.message}`];
       case 'waiting':
+        // Waiting for a worker or for lanes is how every session runs; for anyone else somebody may have to act.
+        if (event.data?.for === 'worker' || event.data?.for === 'lane') return [];
         return event.data ? [`  waiting      for ${event.data.for}: ${event.data.detail}`] : [];
       case 'budget':
         return [];

@@ -21,7 +21,8 @@ const query = (filter, cursor) => {
 
 const href = (item) => (item.kind === 'session' ? `#/sessions/${encodeURIComponent(item.id)}` : item.links.web_ui);
 
-const title = (item) => item.summary.trim().split('\n')[0] || item.id;
+/** The summary without the kind, which stands below it. */
+const title = ({ id, kind, summary }) => summary.trim().split('\n')[0].replace(`${kind}: `, '') || id;
 
 /** Newest first, asked for again every two seconds while somebody looks. */
 const useWork = (filter) => {

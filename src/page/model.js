@@ -126,6 +126,7 @@ export const describeEvent = ({ event, data }) => {
     case 'state':
       return ['session', `${data.from} → ${data.to} on ${data.on}`];
     case 'lane':
+      if (data.on === 'PARTIAL') return ['lane', `${data.lane_id} says its first words`];
       return [
         'lane',
         `${data.lane_id} is ${data.to}${data.attempt > 1 ? ` (attempt ${data.attempt})` : ''}${data.reason ? `: ${data.reason.code}${data.reason.message ? `, ${data.reason.message}` : ''}` : ''}`,

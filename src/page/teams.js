@@ -10,19 +10,20 @@ export const simulatedTeam = (question) => {
     adapter: { kind: 'simulated', answer: said, accuracy: 1, first_token_ms, tokens_per_second },
   });
   return {
+    // The objection begins before a second lane answers, so that nobody takes the first answer for agreement.
     lanes: [
-      seat('quick', 'bronze', answer, 300, 24),
-      seat('steady', 'silver', answer, 700, 12),
-      seat('contrary', 'bronze', `A simulated objection to: ${subject}`, 900, 10),
-      seat('thorough', 'gold', answer, 2000, 5),
+      seat('quick', 'bronze', answer, 200, 30),
+      seat('contrary', 'bronze', `A simulated objection to: ${subject}`, 400, 15),
+      seat('steady', 'silver', answer, 1000, 15),
+      seat('thorough', 'gold', answer, 4000, 12),
     ],
-    agreement: { method: 'exact' },
+    agreement: { method: 'choice', choice: { regex: '^A simulated (\\w+) to:' } },
   };
 };
 
 const shortFirst =
-  'Begin with one line "ANSWER: " and the shortest answer that says it all, in lower case where spelling allows. ' +
-  'Then explain in at most three sentences.';
+  'Begin with one line "ANSWER: " and the shortest answer that says it all, in lower case where spelling allows, and end it ' +
+  'with a full stop. Then explain in at most three sentences.';
 
 /** A lane per chosen model; their short answers are compared, not their prose. */
 export const modelTeam = (seats) => ({
@@ -32,5 +33,5 @@ export const modelTeam = (seats) => ({
     persona: { persona_id: model || `${kind}-${index + 1}`, instructions: shortFirst },
     adapter: { kind, model: model.trim() },
   })),
-  agreement: { method: 'choice', choice: { regex: 'ANSWER:\\s*([^\\n.]+)' } },
+  agreement: { method: 'choice', choice: { regex: 'ANSWER:\\s*([^\\n.]+)[.\\n]' } },
 });
