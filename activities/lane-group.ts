@@ -3,7 +3,18 @@ import type { ControlFrame, Frame } from '../src/contracts/frames.js';
 import type { SessionPolicy } from '../src/contracts/session.js';
 import { agreementOf, type Agreement, type Vote } from '../src/domain/agreement.js';
 import { add } from '../src/domain/budget.js';
-import { feedCounts, feedDue, feedFrame, feedTick, openFeed, usageOf, wantsData, type Fed, type Feed, type FeedReport } from '../src/domain/feed.js';
+import {
+  feedCounts,
+  feedDue,
+  feedFrame,
+  feedTick,
+  openFeed,
+  usageOf,
+  wantsData,
+  type Fed,
+  type Feed,
+  type FeedReport,
+} from '../src/domain/feed.js';
 import type { LaneReport } from '../src/domain/lane.js';
 import { atLeast } from '../src/domain/numbers.js';
 import type { Amount, PlannedLane, WindowLimits } from '../src/domain/plan.js';
@@ -330,7 +341,9 @@ export class LaneGroup {
       (maxTokens !== null && used.tokens > maxTokens) || (maxUsdMicros !== null && used.usdMicros > maxUsdMicros);
     if (!over || crossing.ended) return;
     const running = this.lanes.filter((lane) => !lane.ended);
-    const [victim] = preemptionOrder(running.map((lane) => ({ lane, tier: lane.plan.tier, startedAt: lane.startedAt })));
+    const [victim] = preemptionOrder(
+      running.map((lane) => ({ lane, tier: lane.plan.tier, startedAt: lane.startedAt })),
+    );
     const message = 'the budget ran out while the lanes were streaming';
     if (victim && running.length > 1) {
       const reason = { code: 'preempted', message: `EPREEMPT: ${message}` };
@@ -462,15 +475,17 @@ export class LaneGroup {
     const early = policy.early_exit.threshold;
     if (atLeast(flushed.value.value, early) !== atLeast(now.value.value, early)) return true;
     if (flushed.answer === null || now.answer === null) return flushed.answer !== now.answer;
-    const pair = [flushed.answer, now.answer].map((answer, order): Vote => ({
-      laneId: String(order),
-      order,
-      weight: 1,
-      tier: 'silver',
-      answer,
-      final: true,
-      endedAt: 0,
-    }));
+    const pair = [flushed.answer, now.answer].map(
+      (answer, order): Vote => ({
+        laneId: String(order),
+        order,
+        weight: 1,
+        tier: 'silver',
+        answer,
+        final: true,
+        endedAt: 0,
+      }),
+    );
     return agreementOf(pair, policy.agreement).groups.length > 1;
   }
 
@@ -492,4 +507,3 @@ const describe = (error: unknown): { code: string; message: string } => {
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'EAGENTDOWN';
   return { code, message };
 };
-

@@ -6,7 +6,11 @@ export interface Sample {
 }
 
 /** Runs `count` calls, at most `concurrency` at a time. */
-export const measure = async (count: number, concurrency: number, call: (index: number) => Promise<unknown>): Promise<Sample> => {
+export const measure = async (
+  count: number,
+  concurrency: number,
+  call: (index: number) => Promise<unknown>,
+): Promise<Sample> => {
   const times: number[] = [];
   let next = 0;
   const begin = performance.now();

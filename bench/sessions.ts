@@ -20,7 +20,14 @@ const taskQueue = 'bare';
  */
 export const sessions = async (): Promise<void> => {
   const data = mkdtempSync(join(tmpdir(), 'parley-bench-'));
-  const environment = { ...process.env, PARLEY_DATA: data, PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0', PARLEY_RATE_LIMIT: '1000000' };
+  const environment = {
+    ...process.env,
+    PARLEY_DATA: data,
+    PORT: '0',
+    TEMPORAL_PORT: '0',
+    TEMPORAL_UI_PORT: '0',
+    PARLEY_RATE_LIMIT: '1000000',
+  };
   const logger = pino({ level: 'error' });
   const app = await startApp({ config: loadConfig(environment), environment, logger });
   const { connection, client } = await connectForWorker({ address: app.temporalAddress, namespace: 'default' });
@@ -29,7 +36,13 @@ export const sessions = async (): Promise<void> => {
   const bundlePath = join(data, 'bare.cjs');
   writeFileSync(bundlePath, code);
   const activities = { wait: (ms: number) => new Promise<string>((resolve) => setTimeout(() => resolve('blue'), ms)) };
-  const worker: Worker = await createParleyWorker({ connection, namespace: 'default', taskQueue, activities, bundlePath });
+  const worker: Worker = await createParleyWorker({
+    connection,
+    namespace: 'default',
+    taskQueue,
+    activities,
+    bundlePath,
+  });
   const running = worker.run();
 
   let number = 0;
@@ -47,7 +60,10 @@ export const sessions = async (): Promise<void> => {
   const script = [{ after_ms: laneMs, final: 'blue' }];
   const plain = {
     prompt: 'Which colour?',
-    lanes: Array.from({ length: lanes }, (_, index) => ({ lane_id: `l${index}`, adapter: { kind: 'scripted', script } })),
+    lanes: Array.from({ length: lanes }, (_, index) => ({
+      lane_id: `l${index}`,
+      adapter: { kind: 'scripted', script },
+    })),
   };
   const runSession = async (body: unknown = plain): Promise<string> => {
     const response = await fetch(`${app.gatewayUrl}/v1/sessions?wait=60`, {
@@ -65,18 +81,28 @@ export const sessions = async (): Promise<void> => {
   };
   const resident = (): number => {
     const pids = [process.pid];
-    return pids.reduce((sum, pid) => sum + Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024, 0);
+    return pids.reduce(
+      (sum, pid) => sum + Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024,
+      0,
+    );
   };
 
   await measure(40, 10, () => runBare());
   await measure(40, 10, () => runSession());
   const rows: Record<string, string | number>[] = [];
-  for (const [concurrency, count] of [[1, 40], [10, 200], [50, 400]] as const) {
+  for (const [concurrency, count] of [
+    [1, 40],
+    [10, 200],
+    [50, 400],
+  ] as const) {
     const bare: Sample = { times: [], total: 0 };
     const session: Sample = { times: [], total: 0 };
     // In turns, so that a machine that slows down slows both.
     for (let round = 0; round < 4; round += 1) {
-      for (const [sample, call] of [[bare, () => runBare()], [session, () => runSession()]] as const) {
+      for (const [sample, call] of [
+        [bare, () => runBare()],
+        [session, () => runSession()],
+      ] as const) {
         const part = await measure(count / 4, concurrency, call);
         sample.times.push(...part.times);
         sample.total += part.total;
@@ -93,7 +119,9 @@ export const sessions = async (): Promise<void> => {
       'ratio of times': round(session.total / bare.total, 2),
     });
   }
-  console.log(`\nSessions of ${lanes} lanes of ${laneMs} ms over HTTP, beside a bare workflow of ${lanes} activities\n`);
+  console.log(
+    `\nSessions of ${lanes} lanes of ${laneMs} ms over HTTP, beside a bare workflow of ${lanes} activities\n`,
+  );
   console.log(table(rows));
 
   const tokens = 1000;
@@ -107,7 +135,11 @@ export const sessions = async (): Promise<void> => {
     policy: { early_exit: { enabled: false } },
   };
   const ids = { bare: await runBare(), plain: await runSession(), streaming: await runSession(streaming) };
-  const [bareHistory, plainHistory, streamingHistory] = await Promise.all([history(ids.bare), history(ids.plain), history(ids.streaming)]);
+  const [bareHistory, plainHistory, streamingHistory] = await Promise.all([
+    history(ids.bare),
+    history(ids.plain),
+    history(ids.streaming),
+  ]);
   console.log('\nWhat is left in history\n');
   console.log(
     table([

@@ -20,7 +20,12 @@ export const { bus, trace } = proxySinks<ParleySinks>();
 export const lanes = proxyActivities<Pick<Activities, 'runLanes'>>({
   startToCloseTimeout: '25 hours',
   heartbeatTimeout: '10 seconds',
-  retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds', maximumAttempts: 20 },
+  retry: {
+    initialInterval: '200 milliseconds',
+    backoffCoefficient: 2,
+    maximumInterval: '5 seconds',
+    maximumAttempts: 20,
+  },
 });
 
 type Calls = Pick<Activities, 'askAgent' | 'judgeAnswers'>;

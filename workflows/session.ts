@@ -56,7 +56,8 @@ const cancelMs = 15_000;
  */
 export async function session(plan: SessionPlan, carried?: SessionState): Promise<SessionStatus> {
   // Started by hand with something else, it must end in words, not retry its first task for ever.
-  if (!Array.isArray(plan?.lanes)) throw refuse('invalid_request', 'a session takes a plan; start it with POST /v1/sessions');
+  if (!Array.isArray(plan?.lanes))
+    throw refuse('invalid_request', 'a session takes a plan; start it with POST /v1/sessions');
   const state: SessionState = carried ?? {
     session: openSessionState(plan, workflowInfo().startTime.getTime()),
     feeds: {},
@@ -71,7 +72,8 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
   let armed: number | null = null;
   let openCalls = 0;
   let shown = { state: '', waiting: '' };
-  const groupScope = new CancellationScope({ cancellable: true });
+  // Made inside the scope that an outside cancel does not reach: lanes are asked to stop first, and cancelled only then.
+  let groupScope = CancellationScope.current();
 
   setHandler(statusQuery, () => sessionStatus(state.session), { description: 'The status of spec 10' });
   setHandler(snapshotQuery, () => state, { description: 'The whole state, as continue-as-new carries it' });
@@ -141,7 +143,9 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
       }
       if (timeoutMs === null || lane.dispatchedAt === null || now < lane.dispatchedAt + timeoutMs) continue;
       const message = `no final within the lane's timeout_ms of ${timeoutMs}`;
-      recordReports(laneId, [{ type: 'TIMEOUT', message, usage: lane.usage, ...(feed ? { counts: feedCounts(feed) } : {}) }]);
+      recordReports(laneId, [
+        { type: 'TIMEOUT', message, usage: lane.usage, ...(feed ? { counts: feedCounts(feed) } : {}) },
+      ]);
     }
   };
   const externalDue = (): number[] =>
@@ -249,7 +253,13 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
     state.judgeCalls += 1;
     try {
       if (!plan.judge) throw new Error('no judge is planned');
-      const input = askInput('judge', plan.judge, prompts.judgePrompt(plan.prompt, answers), prompts.judgeInstructions, callsBefore);
+      const input = askInput(
+        'judge',
+        plan.judge,
+        prompts.judgePrompt(plan.prompt, answers),
+        prompts.judgeInstructions,
+        callsBefore,
+      );
       const { partition, usage } = await calls(callMs).judgeAnswers.executeWithOptions(
         { summary: `judge of ${ids.join(', ')}`.slice(0, 200) },
         [{ ...input, ids }],
@@ -270,7 +280,11 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
   };
   const merge = async (): Promise<CallRecord> => {
     if (!plan.merge) return { usage: noUsage, outcome: 'failed', answer: null };
-    const texts = (mergeTexts(state.session) ?? []).map(({ laneId, weight, text }) => ({ laneId, weight, answer: text }));
+    const texts = (mergeTexts(state.session) ?? []).map(({ laneId, weight, text }) => ({
+      laneId,
+      weight,
+      answer: text,
+    }));
     const input = askInput('merge', plan.merge, prompts.mergePrompt(plan.prompt, texts), prompts.mergeInstructions);
     return await record(() => calls(callMs).askAgent.executeWithOptions({ summary: 'merge of the answers' }, [input]));
   };
@@ -311,6 +325,7 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
   };
 
   const main = async (): Promise<void> => {
+    groupScope = new CancellationScope();
     for (const { group, lanes: laneIds } of state.groups) {
       const attempt = Math.max(...state.session.lanes.map((lane) => lane.attempt)) + 1;
       runGroup(group, laneIds, attempt);
@@ -342,11 +357,11 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
   void root.cancelRequested.catch(() => state.inbox.push({ type: 'CANCEL' }));
   await CancellationScope.nonCancellable(main);
 
-  // The outcome is the whole status, whichever way the run closes: who asks later needs no worker to read it.
+  // The outcome is the whole status: who asks later needs no worker to read it (but for a cancel, which carries nothing).
   const outcome = sessionStatus(state.session);
   trace.outcome(outcome);
   if (outcome.state === 'COMPLETE') return outcome;
-  if (outcome.state === 'CANCELLED') throw new CancelledFailure('the session was cancelled', [outcome]);
+  if (outcome.state === 'CANCELLED') throw new CancelledFailure('the session was cancelled');
   const { code, message } = outcome.error ?? { code: 'ECONSENSUS', message: 'the session has no answer' };
   throw ApplicationFailure.create({ message, type: code, nonRetryable: true, details: [outcome] });
 }
@@ -355,7 +370,9 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
 const callMs = 30_000;
 const noUsage = { tokens: 0, usdMicros: 0 };
 
-const record = async (asked: () => Promise<{ answer: CallRecord['answer']; usage: CallRecord['usage'] }>): Promise<CallRecord> => {
+const record = async (
+  asked: () => Promise<{ answer: CallRecord['answer']; usage: CallRecord['usage'] }>,
+): Promise<CallRecord> => {
   try {
     const { answer, usage } = await asked();
     return { usage, outcome: 'answered', answer };
@@ -364,7 +381,6 @@ const record = async (asked: () => Promise<{ answer: CallRecord['answer']; usage
   }
 };
 
-const causes = (error: unknown): Error[] =>
-  error instanceof Error ? [error, ...causes(error.cause)] : [];
+const causes = (error: unknown): Error[] => (error instanceof Error ? [error, ...causes(error.cause)] : []);
 const isTimeout = (error: unknown): boolean => causes(error).some((cause) => cause.name === 'TimeoutFailure');
 const rootMessage = (error: unknown): string => causes(error).at(-1)?.message ?? String(error);
