@@ -4,7 +4,7 @@ import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
 import type { Config } from '../src/config.js';
 import { kindSchema, type Lifecycle, type WorkItem, type WorkList } from '../src/contracts/work.js';
 import { ParleyError } from '../src/domain/errors.js';
-import { linksOf } from '../src/gateway/links.js';
+import { linksOf } from '../src/links.js';
 import type { WorkFilter } from '../src/gateway/sessions-port.js';
 import { searchAttributes } from './search-attributes.js';
 

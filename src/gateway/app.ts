@@ -8,7 +8,7 @@ import helmet from 'helmet';
 import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
 import { checkHost } from './auth.js';
-import { collections } from './links.js';
+import { collections } from '../links.js';
 import { mountRoutes } from './mount.js';
 import { openApiDocument } from './openapi.js';
 import { problemDocument, ProblemError, toProblemError } from './problem.js';
@@ -121,7 +121,7 @@ export const createApp = ({
     }),
   );
   app.use(mountRoutes(routes, { ports, logger, draining, heartbeatMs }));
-  app.use(docsRouter(openApiDocument(routes, version)));
+  app.use(docsRouter(() => openApiDocument(routes, version)));
   app.get('/vendor/htm-preact.js', (_request, response) => {
     response.type('text/javascript').sendFile(preactModule);
   });

@@ -83,7 +83,6 @@ export const listen = async (ports: Ports, logger: Logger): Promise<Gateway> => 
   const { config } = ports;
   const draining = new AbortController();
   const server = createServer(createApp({ ports, logger, draining: draining.signal }));
-  server.maxConnections = config.maxConnections;
   // A connection that falls idle during the drain would otherwise be kept for its keep-alive time.
   server.on('request', (_request, response) => {
     response.once('close', () => {

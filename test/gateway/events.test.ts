@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { createParser } from 'eventsource-parser';
 import request from 'supertest';
 import { ParleyError } from '../../src/domain/errors.js';
@@ -322,6 +323,21 @@ describe('over HTTP', () => {
     expect(stays.events).toEqual([]);
     while (rig.ports.hub.openFeeds > 0) await new Promise(setImmediate);
     expect(rig.bus.isWatched('s1')).toBe(false);
+  });
+
+  test('a quiet stream is kept alive by comments', async () => {
+    const rig = createRig({ hub: { pollMs: 60_000 }, heartbeatMs: 5 });
+    await request(rig.app)
+      .post('/v1/sessions')
+      .send(aSession({ id: 's1' }));
+    const server = rig.app.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const { asked, response, comments } = await follow(`http://127.0.0.1:${port}/v1/sessions/s1/events`);
+    while (comments.filter((comment) => comment === 'beat').length < 2) await once(response, 'data');
+    asked.destroy();
+    server.close();
+    await once(server, 'close');
   });
 
   test('a taken port is an error that names it and PORT', async () => {

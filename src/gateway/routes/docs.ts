@@ -38,12 +38,13 @@ const problemPage = (
 ): string => `# ${code}\n\n${title}. HTTP status ${status}.\n\n${advice}\n`;
 
 /** The API's description, the pages that show it, and one page for each problem `type`; nothing is asked of other hosts. */
-export const docsRouter = (document: object): Router => {
+export const docsRouter = (makeDocument: () => object): Router => {
   const router = express.Router();
   const assets = dirname(require.resolve('swagger-ui-dist/package.json'));
-  const json = JSON.stringify(document);
+  // Made at the first request: it takes longer than everything else in a start.
+  let json: string | null = null;
   router.get('/openapi.json', (_request, response) => {
-    response.type('application/json').send(json);
+    response.type('application/json').send((json ??= JSON.stringify(makeDocument())));
   });
   router.get('/docs', (_request, response) => {
     response.type('html').send(docsPage);

@@ -13,7 +13,7 @@ import type { SessionPlan } from '../../domain/plan.js';
 import { planSession } from '../../domain/plan-session.js';
 import { bearer } from '../auth.js';
 import { bodyHash, idForKey } from '../canonical.js';
-import { linksOf } from '../links.js';
+import { linksOf } from '../../links.js';
 import { ProblemError } from '../problem.js';
 import { textNumber } from '../query-number.js';
 import { type Ports, route } from '../route.js';

@@ -1,4 +1,4 @@
-import type { Config } from '../config.js';
+import type { Config } from './config.js';
 
 const collection: Record<string, string> = {
   session: 'sessions',

@@ -1,0 +1,98 @@
+import { ConfigError, isLoopback, loadConfig } from '../../src/config.js';
+
+const faultsOf = (environment: Record<string, string>): readonly { variable: string; message: string }[] => {
+  try {
+    loadConfig(environment);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+};
+
+describe('the configuration', () => {
+  test('of an empty environment is that of one machine', () => {
+    expect(loadConfig({ HOST: '' })).toMatchObject({
+      port: 3000,
+      host: '127.0.0.1',
+      temporal: { address: null, namespace: 'default', port: 7233, uiPort: 8233 },
+      apiKeys: [],
+      webUiUrl: 'http://127.0.0.1:8233',
+      maxConcurrentTasks: 10,
+      maxKeepaliveConnections: 20,
+      maxConnections: 100,
+      useBackgroundAgents: true,
+      logLevel: 'info',
+    });
+  });
+
+  test('reports every bad variable together, with what would be right and what was given', () => {
+    expect(
+      faultsOf({
+        PORT: 'three',
+        TEMPORAL_ADDRESS: 'here',
+        LOG_LEVEL: 'loud',
+        PARLEY_WINDOW: '{',
+        PARLEY_RATE_LIMIT: '0',
+      }),
+    ).toEqual([
+      { variable: 'PORT', message: 'must be a whole number from 0 to 65535; got "three"' },
+      { variable: 'TEMPORAL_ADDRESS', message: 'must be host:port such as 127.0.0.1:7233; got "here"' },
+      { variable: 'PARLEY_WINDOW', message: expect.stringContaining('must be JSON such as {"max_parallel":20') },
+      { variable: 'PARLEY_RATE_LIMIT', message: 'must be a whole number from 1 to 1000000; got "0"' },
+      { variable: 'LOG_LEVEL', message: expect.stringContaining('must be trace, debug, info') },
+    ]);
+  });
+
+  test.each(['0.0.0.0', '10.0.0.1', '::', 'parley.example'])('refuses to listen on %s without keys', (host) => {
+    expect(faultsOf({ HOST: host })).toEqual([
+      { variable: 'HOST', message: expect.stringContaining('PARLEY_API_KEYS') },
+    ]);
+    expect(faultsOf({ HOST: host, PARLEY_API_KEYS: 'me:0123456789abcdef' })).toEqual([]);
+  });
+
+  test.each<[string, boolean]>([
+    ['127.0.0.1', true],
+    ['127.1.2.3', true],
+    ['::1', true],
+    ['[::1]', true],
+    ['LOCALHOST', true],
+    ['127.0.0.1.evil.example', false],
+    ['0.0.0.0', false],
+  ])('takes %s for loopback: %s', (host, expected) => {
+    expect(isLoopback(host)).toBe(expected);
+  });
+
+  test.each(['me:0123456789abcdef, you:fedcba9876543210', '{"me":"0123456789abcdef","you":"fedcba9876543210"}'])(
+    'keeps the keys of %s as hashes only',
+    (text) => {
+      const { apiKeys } = loadConfig({ PARLEY_API_KEYS: text });
+      expect(apiKeys.map(({ name, sha256 }) => [name, sha256.length])).toEqual([
+        ['me', 32],
+        ['you', 32],
+      ]);
+      expect(JSON.stringify(apiKeys)).not.toContain('0123456789abcdef');
+    },
+  );
+
+  test.each<[string, string]>([
+    ['PARLEY_API_KEYS', 'me:tooshort'],
+    ['PARLEY_API_KEYS', 'nonamehere12345678'],
+    ['PARLEY_LANE_SECRET', 'tooshort'],
+    ['PARLEY_BUS_URL', 'mysql://user:hunter2@host'],
+  ])('refuses %s without showing it', (variable, value) => {
+    const faults = faultsOf({ [variable]: value });
+    expect(faults).toHaveLength(1);
+    for (const shown of ['tooshort', 'nonamehere', 'hunter2']) expect(faults[0]?.message).not.toContain(shown);
+  });
+
+  test('reads trusted commands as beginnings of argv, and prices by provider and model', () => {
+    const config = loadConfig({
+      PARLEY_TRUSTED_COMMANDS: '["my-agent",["npm","test"]]',
+      PARLEY_PRICES: '{"openai/x":{"input":1,"output":2}}',
+    });
+    expect(config.trustedCommands).toEqual([['my-agent'], ['npm', 'test']]);
+    expect(config.prices).toEqual({ 'openai/x': { input: 1, output: 2 } });
+    expect(faultsOf({ PARLEY_PRICES: '{"x":{"input":1,"output":2}}' })).toHaveLength(1);
+  });
+});
