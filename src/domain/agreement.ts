@@ -2,7 +2,7 @@ import type { Json } from '../contracts/frames.js';
 import type { AgreementPolicy, Reconciliation, Tier } from '../contracts/session.js';
 import { choiceOf, sameChoice, type Choice } from './choice.js';
 import { above, atLeast, equal } from './numbers.js';
-import { answerText, isEmptyAnswer, jaccard, normalise, tokenSet } from './text.js';
+import { answerText, isEmptyAnswer, jaccardOf, normalise, tokenSet } from './text.js';
 import { tierRank } from './tier.js';
 
 /** One lane's answer, its final or its text so far. `order` is the lane's place in the request. */
@@ -58,16 +58,39 @@ const byLead = (a: readonly Vote[], b: readonly Vote[]): number => {
 
 type Distance = (a: Vote, b: Vote) => number;
 
-/** 1 - jaccard; each text is taken apart once, and equal texts are not compared. */
+/** How many numbers two ascending lists share. */
+const sharedBy = (a: Uint32Array, b: Uint32Array): number => {
+  let shared = 0;
+  for (let one = 0, other = 0; one < a.length && other < b.length; ) {
+    const difference = a[one]! - b[other]!;
+    if (difference === 0) shared += 1;
+    if (difference <= 0) one += 1;
+    if (difference >= 0) other += 1;
+  }
+  return shared;
+};
+
+/**
+ * 1 - jaccard. Each text is taken apart once and its words become ascending numbers, so that a hundred long answers can be
+ * compared pair by pair within a workflow task; equal texts are not compared.
+ */
 const textDistance = (votes: readonly Vote[]): Distance => {
   const texts = new Map(votes.map((vote) => [vote, normalise(answerText(vote.answer))]));
-  const sets = new Map([...texts.values()].map((text) => [text, tokenSet(text)]));
-  const known = new Map<ReadonlySet<string>, Map<ReadonlySet<string>, number>>();
+  const numbers = new Map<string, number>();
+  const numberOf = (token: string): number => {
+    const number = numbers.get(token) ?? numbers.size;
+    numbers.set(token, number);
+    return number;
+  };
+  const words = new Map(
+    Array.from(new Set(texts.values()), (text) => [text, Uint32Array.from(tokenSet(text), numberOf).sort()]),
+  );
+  const known = new Map<Uint32Array, Map<Uint32Array, number>>();
   return (a, b) => {
-    const [one, other] = [sets.get(texts.get(a)!)!, sets.get(texts.get(b)!)!];
+    const [one, other] = [words.get(texts.get(a)!)!, words.get(texts.get(b)!)!];
     if (one === other) return 0;
-    const row = known.get(one) ?? new Map<ReadonlySet<string>, number>();
-    const distance = row.get(other) ?? 1 - jaccard(one, other);
+    const row = known.get(one) ?? new Map<Uint32Array, number>();
+    const distance = row.get(other) ?? 1 - jaccardOf(sharedBy(one, other), one.length, other.length);
     known.set(one, row.set(other, distance));
     return distance;
   };

@@ -113,6 +113,8 @@ export const openBuffer = (options: {
 
 /** How many fragments from 0 on are there without a hole. */
 const contiguous = (held: HeldText): number => {
+  // Ascending and distinct, so this tells without looking at each that there is no hole.
+  if (held.fragments.at(-1)?.seq === held.fragments.length - 1) return held.fragments.length;
   const hole = held.fragments.findIndex((fragment, index) => fragment.seq !== index);
   return hole === -1 ? held.fragments.length : hole;
 };
@@ -121,6 +123,12 @@ const isComplete = (held: Held): boolean =>
 const framesOf = (held: Held): number => (held.kind === 'end' ? 1 : held.fragments.length);
 const charsOf = (fragments: readonly Fragment[]): number =>
   fragments.reduce((sum, fragment) => sum + fragment.text.length, 0);
+
+/** When the last of the first `there` fragments came; of none, when the message was first heard of. */
+const begunAt = (held: HeldText, there: number): number =>
+  there === held.fragments.length
+    ? held.lastAt
+    : held.fragments.slice(0, there).reduce((latest, fragment) => Math.max(latest, fragment.at), held.seenAt);
 
 /** Numbers that will be given up unless something fills them, each with the last millisecond at which that is in time. */
 const deadlines = (buffer: LaneBuffer): { until: number; range: LostRange }[] => {
@@ -139,8 +147,7 @@ const deadlines = (buffer: LaneBuffer): { until: number; range: LostRange }[] =>
       const there = contiguous(item.held);
       const times = item.held.fragments.slice(there).map((fragment) => fragment.at);
       // A later message shows a gap too, but none in a message that had not begun: that one was still a message gap.
-      const begun = item.held.fragments.slice(0, there).map((fragment) => fragment.at);
-      if (behindAt !== null) times.push(Math.max(behindAt, item.held.seenAt, ...begun));
+      if (behindAt !== null) times.push(Math.max(behindAt, begunAt(item.held, there)));
       const until: number =
         times.length > 0 ? Math.min(...times) + buffer.fragmentGapMs : item.held.lastAt + idleMessageMs;
       found.push({ until, range: { from: item.from, to: item.to, seenAt: item.seenAt, what: 'fragment' } });
@@ -228,7 +235,7 @@ const fragmentProblem = (frame: PartialFrame, held: HeldText | undefined): strin
   const highest = held.fragments.at(-1)?.seq ?? -1;
   if (frame.last && fragSeq < highest) return `${name} cannot be the last; fragment ${highest} is already there`;
   const whole = held.fragments.find((fragment) => fragment.seq !== held.lastSeq);
-  const last = held.fragments.find((fragment) => fragment.seq === held.lastSeq);
+  const last = held.lastSeq === null ? undefined : held.fragments.at(-1);
   if (whole && !frame.last && text.length !== whole.text.length) {
     return `${name} has ${text.length} characters; all but the last must have ${whole.text.length}, as fragment ${whole.seq} has`;
   }

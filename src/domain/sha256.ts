@@ -65,14 +65,31 @@ export const sha256 = (text: string): string => {
       const small1 = rotate(recent, 17) ^ rotate(recent, 19) ^ (recent >>> 10);
       schedule[index] = at(schedule, index - 16) + small0 + at(schedule, index - 7) + small1;
     }
-    let [a, b, c, d, e, f, g, h] = state as unknown as [number, number, number, number, number, number, number, number];
+    let [a, b, c, d, e, f, g, h] = Array.from(state) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
     for (let index = 0; index < 64; index += 1) {
       const big1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
       const choose = (e & f) ^ (~e & g);
       const first = (h + big1 + choose + at(roundConstants, index) + at(schedule, index)) | 0;
       const big0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
       const majority = (a & b) ^ (a & c) ^ (b & c);
-      [h, g, f, e, d, c, b, a] = [g, f, e, (d + first) | 0, c, b, a, (first + big0 + majority) | 0];
+      // One by one: swapping eight values through an array takes many times as long.
+      h = g;
+      g = f;
+      f = e;
+      e = (d + first) | 0;
+      d = c;
+      c = b;
+      b = a;
+      a = (first + big0 + majority) | 0;
     }
     [a, b, c, d, e, f, g, h].forEach((word, index) => {
       state[index] = at(state, index) + word;

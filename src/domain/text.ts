@@ -7,7 +7,12 @@ const trailing = new Set(Array.from('.,;:!?…。、！？'));
  * punctuation only stays as it is. By code points, not by locale, so that every machine and every replay agrees.
  */
 export const normalise = (text: string): string => {
-  const plain = text.normalize('NFC').trim().toLowerCase().replace(/\s+/g, ' ');
+  // The pattern leaves single spaces alone: replacing each of them by itself takes twenty times as long.
+  const plain = text
+    .normalize('NFC')
+    .trim()
+    .toLowerCase()
+    .replace(/\s{2,}|[^\S ]/g, ' ');
   // A loop, as `/[…]+$/` would take quadratic time on long runs of punctuation.
   let end = plain.length;
   while (end > 0 && (trailing.has(plain[end - 1]!) || plain[end - 1] === ' ')) end -= 1;
@@ -22,12 +27,14 @@ export const tokenSet = (text: string): ReadonlySet<string> => {
 
 /** Size of the intersection over size of the union, 0–1; two empty sets are the same, so 1. 1 - jaccard is a metric. */
 export const jaccard = (a: ReadonlySet<string>, b: ReadonlySet<string>): number => {
-  if (a.size === 0 && b.size === 0) return 1;
-  const [small, large] = a.size <= b.size ? [a, b] : [b, a];
   let shared = 0;
-  for (const token of small) if (large.has(token)) shared += 1;
-  return shared / (a.size + b.size - shared);
+  for (const token of a) if (b.has(token)) shared += 1;
+  return jaccardOf(shared, a.size, b.size);
 };
+
+/** The same from the sizes: how many are shared, and how many each has. */
+export const jaccardOf = (shared: number, a: number, b: number): number =>
+  a + b === 0 ? 1 : shared / (a + b - shared);
 
 /** JSON with the members of every object in the order of their UTF-16 units, so that equal values are equal texts. */
 export const canonicalJson = (value: Json): string => {
