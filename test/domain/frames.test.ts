@@ -54,9 +54,8 @@ const play = (frames: readonly (LaneFrame | [LaneFrame, number])[], from = open(
     const [frame, now] = Array.isArray(entry) ? entry : ([entry, 0] as const);
     const before = JSON.stringify(buffer);
     const received = receive(buffer, frame, now);
-    expect(JSON.stringify(buffer)).toBe(before);
+    if (JSON.stringify(buffer) !== before) throw new Error('receive changed the state it was given');
     buffer = JSON.parse(JSON.stringify(received.buffer)) as LaneBuffer;
-    expect(buffer).toEqual(received.buffer);
     deliveries.push(...received.deliveries);
     outcomes.push(received.outcome);
     problem = received.problem;
@@ -556,6 +555,15 @@ describe('the buffer limit', () => {
   });
 });
 
+describe('a buffer', () => {
+  test('is plain JSON, whatever is in it', () => {
+    const { buffer } = play([fragment(2, 1, 'b', true), final(4), [fragment(6, 0, 'x'), 501], whole(1, 'a')]);
+    const { buffer: untouched } = receive(buffer, fail(9), 502);
+    expect(untouched.waiting.length).toBeGreaterThan(2);
+    expect(JSON.parse(JSON.stringify(untouched))).toEqual(untouched);
+  });
+});
+
 describe('any stream of frames', () => {
   /** A small linear congruential generator: the same cases on every machine. */
   const random = (seed: number) => {
@@ -565,7 +573,7 @@ describe('any stream of frames', () => {
       return Math.floor((state / 2_147_483_648) * below);
     };
   };
-  test.each(Array.from({ length: 40 }, (_, seed) => [seed + 1]))(
+  test.each(Array.from({ length: 8 }, (_, seed) => [seed + 1]))(
     'is accounted for and delivered in ascending order (seed %i)',
     (seed) => {
       const below = random(seed);
@@ -584,11 +592,11 @@ describe('any stream of frames', () => {
         outcomes[received.outcome] += 1;
         heard.push(...received.deliveries);
         const due = nextExpiry(buffer);
-        if (due !== null) {
-          expect(due).toBeGreaterThan(now);
-          expect(expire(buffer, due - 1).buffer).toBe(buffer);
-          expect(expire(buffer, due).buffer).not.toEqual(buffer);
-        } else expect(buffer.waiting).toEqual([]);
+        const isTimely =
+          due === null
+            ? buffer.waiting.length === 0
+            : due > now && expire(buffer, due - 1).buffer === buffer && expire(buffer, due).buffer !== buffer;
+        if (!isTimely) throw new Error(`due ${due} at ${now}: ${JSON.stringify(buffer)}`);
       }
       const numbers = heard.flatMap((delivery) =>
         delivery.type === 'text' ? delivery.text.trim().split(' ').map(Number) : [],
