@@ -3,12 +3,13 @@ import {
   isGrpcServiceError,
   QueryNotRegisteredError,
   WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
   type WorkflowExecutionDescription,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import { TypedSearchAttributes } from '@temporalio/common';
+import { ApplicationFailure, TypedSearchAttributes } from '@temporalio/common';
 import type { Config } from '../src/config.js';
 import type { SessionStatus } from '../src/contracts/session.js';
 import { ParleyError } from '../src/domain/errors.js';
@@ -132,11 +133,29 @@ export const createSessionsClient = ({
     };
   };
 
+  /**
+   * The status that a closed run left as its outcome, which no worker is needed to read; null where it left none: it was
+   * cancelled, or closed from outside.
+   */
+  const outcome = async (id: string, ask: () => Promise<SessionStatus>): Promise<SessionStatus | null> => {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof WorkflowFailedError)) throw translated(error, id);
+      const { cause } = error;
+      return cause instanceof ApplicationFailure ? ((cause.details?.[0] as SessionStatus | undefined) ?? null) : null;
+    }
+  };
+
   const status = async (id: string): Promise<SessionStatus> => {
-    await ensureSession(id);
-    const answer = await within(id, deadlineMs, () => client.workflow.getHandle(id).query(statusQuery));
-    if (answer.ended_at !== null) return answer;
-    return closedFromOutside(answer, await describe(id));
+    const description = await describe(id);
+    const handle = client.workflow.getHandle<() => Promise<SessionStatus>>(id);
+    if (description.status.name === 'COMPLETED' || description.status.name === 'FAILED') {
+      const left = await outcome(id, () => client.withDeadline(Date.now() + deadlineMs, () => handle.result()));
+      if (left !== null) return left;
+    }
+    const answer = await within(id, deadlineMs, () => handle.query(statusQuery));
+    return answer.ended_at === null ? closedFromOutside(answer, description) : answer;
   };
 
   const refuseEnded = async (id: string, what: string): Promise<never> => {
@@ -197,13 +216,12 @@ export const createSessionsClient = ({
       const timer = setTimeout(abort, milliseconds);
       signal.addEventListener('abort', abort, { once: true });
       try {
-        await client.withAbortSignal(stop.signal, () => client.workflow.getHandle(id).result());
-        return true;
+        const handle = client.workflow.getHandle<() => Promise<SessionStatus>>(id);
+        const left = await outcome(id, () => client.withAbortSignal(stop.signal, () => handle.result()));
+        return left ?? (await status(id));
       } catch (error) {
-        if (stop.signal.aborted) return false;
-        // An outcome other than success is an end as well; the status tells which.
-        if (closedAs(await describe(id)) !== null) return true;
-        throw translated(error, id);
+        if (stop.signal.aborted) return null;
+        throw error;
       } finally {
         clearTimeout(timer);
         signal.removeEventListener('abort', abort);

@@ -24,8 +24,9 @@ import { mergeTexts } from '../src/domain/session-result.js';
 import { isOver, nextDue, stepSession, type SessionEffect, type SessionEvent } from '../src/domain/session.js';
 import { openSessionState, type CallRecord, type Session } from '../src/domain/session-state.js';
 import { sessionDetails, sessionStatus } from '../src/domain/session-view.js';
+import { ParleyError, type ErrorCode } from '../src/domain/errors.js';
+import { toFailure } from '../temporal/failure.js';
 import { searchAttributes } from '../temporal/search-attributes.js';
-import { refuse } from './failure.js';
 import { directivesQuery, eventsQuery, framesUpdate, reportSignal, snapshotQuery, statusQuery } from './messages.js';
 import { bus, calls, lanes, trace } from './options.js';
 
@@ -57,7 +58,7 @@ const cancelMs = 15_000;
 export async function session(plan: SessionPlan, carried?: SessionState): Promise<SessionStatus> {
   // Started by hand with something else, it must end in words, not retry its first task for ever.
   if (!Array.isArray(plan?.lanes))
-    throw refuse('invalid_request', 'a session takes a plan; start it with POST /v1/sessions');
+    throw refusal('invalid_request', 'a session takes a plan; start it with POST /v1/sessions');
   const state: SessionState = carried ?? {
     session: openSessionState(plan, workflowInfo().startTime.getTime()),
     feeds: {},
@@ -104,16 +105,16 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
       // Refused before it is accepted, so that a refusal leaves no history.
       validator: (laneId, frames) => {
         const lane = state.session.lanes.find((candidate) => candidate.plan.laneId === laneId);
-        if (!lane) throw refuse('not_found', `session ${plan.id} has no lane "${laneId}"`);
+        if (!lane) throw refusal('not_found', `session ${plan.id} has no lane "${laneId}"`);
         if (lane.plan.adapter.kind !== 'external') {
-          throw refuse('wrong_state', `lane "${laneId}" is ${lane.plan.adapterName}; only external lanes take frames`);
+          throw refusal('wrong_state', `lane "${laneId}" is ${lane.plan.adapterName}; only external lanes take frames`);
         }
-        if (isOver(state.session)) throw refuse('wrong_state', `session ${plan.id} has ended: ${state.session.state}`);
+        if (isOver(state.session)) throw refusal('wrong_state', `session ${plan.id} has ended: ${state.session.state}`);
         const feed = openedFeed(laneId);
         try {
           checkRoom(feed, frames, Date.now());
         } catch (error) {
-          throw refuse(error);
+          throw error instanceof ParleyError ? toFailure(error) : error;
         }
       },
     },
@@ -365,6 +366,8 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
   const { code, message } = outcome.error ?? { code: 'ECONSENSUS', message: 'the session has no answer' };
   throw ApplicationFailure.create({ message, type: code, nonRetryable: true, details: [outcome] });
 }
+
+const refusal = (code: ErrorCode, message: string): ApplicationFailure => toFailure(new ParleyError(code, message));
 
 /** Time for a judge or a merge, in ms (details 1.4 "reconcile timeout"). */
 const callMs = 30_000;

@@ -34,8 +34,8 @@ export interface SessionsPort extends EventSource {
    * @throws ParleyError conflict (the id is taken by other content), unavailable (nothing was started)
    */
   start(plan: SessionPlan, bodyHash: string): Promise<'started' | 'replayed'>;
-  /** Resolves with true once the session has ended, with false after `milliseconds` or when `signal` aborts. */
-  awaitEnd(id: string, milliseconds: number, signal: AbortSignal): Promise<boolean>;
+  /** Resolves with the status once the session has ended, with null after `milliseconds` or when `signal` aborts. */
+  awaitEnd(id: string, milliseconds: number, signal: AbortSignal): Promise<SessionStatus | null>;
   /** Asks a live session to cancel. @throws ParleyError not_found, wrong_state (naming the state it ended in) */
   cancel(id: string): Promise<void>;
   /** @throws ParleyError not_found, wrong_state, EWINDOW_AGENT (with retryAfterMs), invalid_request */

@@ -127,13 +127,13 @@ export class FakeSessions implements SessionsPort {
     };
   }
 
-  async awaitEnd(id: string, milliseconds: number, signal: AbortSignal): Promise<boolean> {
-    if (terminal.includes(this.#get(id).state)) return true;
+  async awaitEnd(id: string, milliseconds: number, signal: AbortSignal): Promise<SessionStatus | null> {
+    if (terminal.includes(this.#get(id).state)) return await this.status(id);
     return await new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), milliseconds);
+      const timer = setTimeout(() => resolve(null), milliseconds);
       const settle = (ended: boolean): void => {
         clearTimeout(timer);
-        resolve(ended);
+        resolve(ended ? this.status(id) : null);
       };
       this.#ends.set(id, [...(this.#ends.get(id) ?? []), () => settle(true)]);
       signal.addEventListener('abort', () => settle(false), { once: true });

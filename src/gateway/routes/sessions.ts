@@ -52,10 +52,12 @@ const known = (id: string): string => {
   return id;
 };
 
-const statusOf = async (id: string, { sessions, config }: Ports): Promise<SessionStatus> => ({
-  ...(await sessions.status(known(id))),
-  links: linksOf(config, 'session', id),
+const linked = (status: SessionStatus, { config }: Ports): SessionStatus => ({
+  ...status,
+  links: linksOf(config, 'session', status.id),
 });
+const statusOf = async (id: string, ports: Ports): Promise<SessionStatus> =>
+  linked(await ports.sessions.status(known(id)), ports);
 
 const laneKeysOf = (plan: SessionPlan, { laneKeys }: Ports): Record<string, string> | undefined => {
   const lanes = [...plan.lanes, ...(plan.escalation ? [plan.escalation] : [])];
@@ -129,9 +131,8 @@ export const openSession = route({
       Location: links.self,
       ...(outcome === 'replayed' && { 'Idempotent-Replayed': 'true' }),
     };
-    if (query.wait !== undefined && (await ports.sessions.awaitEnd(id, query.wait * 1000, call.signal))) {
-      return { status: 200, body: await statusOf(id, ports), headers: answerHeaders };
-    }
+    const ended = query.wait === undefined ? null : await ports.sessions.awaitEnd(id, query.wait * 1000, call.signal);
+    if (ended) return { status: 200, body: linked(ended, ports), headers: answerHeaders };
     const laneKeys = laneKeysOf(plan, ports);
     const started: SessionStarted = {
       id,
@@ -210,8 +211,8 @@ export const cancelSession = route({
   access: 'api_key',
   handle: async ({ params }, ports, call) => {
     await ports.sessions.cancel(known(params.id));
-    await ports.sessions.awaitEnd(params.id, cancelWaitMs, call.signal);
-    return { status: 200, body: await statusOf(params.id, ports) };
+    const ended = await ports.sessions.awaitEnd(params.id, cancelWaitMs, call.signal);
+    return { status: 200, body: ended ? linked(ended, ports) : await statusOf(params.id, ports) };
   },
 });
 
