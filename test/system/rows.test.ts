@@ -510,10 +510,10 @@ describe('a lane', () => {
       { answer: 'blue', reason: null },
     ],
     [
-      'that streams and answers with nothing more',
+      'that streams its text',
       `${begun}, STREAMING PARTIAL STREAMING, STREAMING FINAL FINALIZED`,
-      { lanes: [lane('x', [{ partial: 'bl' }, { partial: 'ue' }, { after_ms: beat, final: '' }])] },
-      { state: 'FINALIZED' },
+      { lanes: [lane('x', [{ partial: 'bl' }, { partial: 'ue' }, { after_ms: beat, final: 'blue' }])] },
+      { answer: 'blue' },
     ],
     [
       'that pauses and resumes',
@@ -659,9 +659,9 @@ describe('a lane', () => {
         prompt: 'x'.repeat(400),
         lanes: [
           lane('a', [{ partial: 'bl' }, { after_ms: 3 * beat, final: 'blue' }], { tier: 'gold' }),
-          lane('x', [{ after_ms: beat, partial: 'bl' }, ...silence], { tier: 'bronze' }),
+          lane('x', [{ after_ms: beat, partial: 'blue, I should think, as the sky is so' }, ...silence], { tier: 'bronze' }),
         ],
-        budget: { max_tokens: 150 },
+        budget: { max_tokens: 205 },
         policy: { quorum_min: 3 },
       },
       { reason: expect.objectContaining({ code: 'preempted' }) },
