@@ -222,7 +222,7 @@ const Timeline = ({ events }) =>
         const [kind, words] = describeEvent(event);
         return html`<li key=${event.id} class="on-${kind}">
           <span class="event-id">${event.id}</span>
-          <time>${time(event.data?.at)}</time>
+          <time>${time(event.data?.at ?? event.data?.since)}</time>
           <span class="event-kind">${kind}</span>
           <span>${words}</span>
         </li>`;
@@ -285,7 +285,9 @@ export const SessionView = ({ id }) => {
       </details>`}
       ${status.waiting &&
       isLive &&
-      html`<p class="caveat">Waiting for ${status.waiting.for}: ${status.waiting.detail}</p>`}
+      html`<p class=${['lane', 'worker', 'timer'].includes(status.waiting.for) ? 'hint' : 'caveat'}>
+        Waiting for ${status.waiting.for}: ${status.waiting.detail}
+      </p>`}
       ${!connected && isLive && html`<p class="offline" role="status">The connection is gone; taking it up again.</p>`}
       <${Faults} error=${refusal} />
     </header>
