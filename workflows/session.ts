@@ -267,7 +267,7 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
       );
       return { type: 'SCORED', key, partition, usage };
     } catch (error) {
-      const message = `the judge failed, similarity decides instead: ${rootMessage(error)}`;
+      const message = `the judge failed, equal texts decide instead: ${rootMessage(error)}`;
       return { type: 'SCORED', key, partition: null, usage: noUsage, message };
     }
   };
