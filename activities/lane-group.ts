@@ -358,9 +358,10 @@ export class LaneGroup {
   private push(lane: RunningLane, report: FeedReport, withinMs: number | null): void {
     if (this.detached) return;
     const at = this.ports.now();
-    const last = this.outbox.at(-1);
-    if (report.type === 'PARTIAL' && last?.type === 'PARTIAL' && last.lane === lane.plan.laneId) {
-      this.outbox[this.outbox.length - 1] = { ...last, ...report, text: last.text + report.text };
+    const last = this.outbox.findLast((said) => said.lane === lane.plan.laneId);
+    if (report.type === 'PARTIAL' && last?.type === 'PARTIAL') {
+      // One report for all that a lane has said since the last flush; its time stays that of the first words.
+      Object.assign(last, { ...report, text: last.text + report.text });
     } else {
       this.outbox.push({ ...report, lane: lane.plan.laneId, at, attempt: this.attempt });
     }

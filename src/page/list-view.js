@@ -42,7 +42,7 @@ const useWork = (filter) => {
           setWork((known) => ({ ...known, error }));
         }
       }
-      if (!leaving.signal.aborted) timer = setTimeout(look, 2_000);
+      if (!leaving.signal.aborted) timer = setTimeout(() => void look(), 2_000);
     };
     void look();
     return () => {

@@ -37,12 +37,13 @@ const useSession = (id) => {
     const keepLooking = async () => {
       await look().catch(() => {});
       const { status } = model.current;
-      if (!signal.aborted && !(status && endedLifecycle.has(status.lifecycle))) timer = setTimeout(keepLooking, 1_500);
+      if (!signal.aborted && !(status && endedLifecycle.has(status.lifecycle)))
+        timer = setTimeout(() => void keepLooking(), 1_500);
     };
     refresh.current = look;
     const begin = async () => {
       await look();
-      timer = setTimeout(keepLooking, 1_500);
+      timer = setTimeout(() => void keepLooking(), 1_500);
       await followSession(id, {
         signal,
         onEvent: (event) => (takeEvent(model.current, event), changed()),
