@@ -5,7 +5,8 @@ import type { LaneReport } from '../src/domain/lane.js';
 import { ParleyError } from '../src/domain/errors.js';
 import { judgement } from '../src/domain/prompts.js';
 import { ask, type Answered, type AskInput } from './ask.js';
-import { LaneGroup, type GroupInput, type GroupLink } from './lane-group.js';
+import type { GroupInput, GroupLink } from './group.js';
+import { LaneGroup } from './lane-group.js';
 import type { AgentPort } from './ports.js';
 
 export interface ActivityPorts {

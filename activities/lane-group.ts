@@ -1,134 +1,39 @@
-import type { BusPort } from '../src/contracts/bus.js';
 import type { ControlFrame, Frame } from '../src/contracts/frames.js';
-import type { SessionPolicy } from '../src/contracts/session.js';
-import { agreementOf, type Agreement, type Vote } from '../src/domain/agreement.js';
+import { isVote, type Vote } from '../src/domain/agreement.js';
 import { add } from '../src/domain/budget.js';
 import {
   feedCounts,
   feedDue,
   feedFrame,
   feedTick,
-  openFeed,
   usageOf,
   wantsData,
   type Fed,
-  type Feed,
   type FeedReport,
 } from '../src/domain/feed.js';
 import type { LaneReport } from '../src/domain/lane.js';
-import { atLeast } from '../src/domain/numbers.js';
-import type { Amount, PlannedLane, WindowLimits } from '../src/domain/plan.js';
 import { preemptionOrder } from '../src/domain/tier.js';
-import type { Directives, GroupReport } from '../workflows/messages.js';
-import type { AgentPort } from './ports.js';
-
-export interface GroupInput {
-  workId: string;
-  group: string;
-  prompt: string;
-  policy: SessionPolicy;
-  window: WindowLimits;
-  lanes: PlannedLane[];
-  /** Attempt number of the lanes when the activity is at its first attempt. */
-  attempt: number;
-  /** Votes of lanes outside this group, for the digest. */
-  others: Vote[];
-  /** What this group may use in all; null: no limit. */
-  budget: { maxTokens: number | null; maxUsdMicros: number | null };
-}
-
-/** How a group talks to its workflow; both calls reject with `gone` true on an error when the workflow has closed. */
-export interface GroupLink {
-  report(workId: string, report: GroupReport): Promise<void>;
-  directives(workId: string): Promise<Directives>;
-}
-export class WorkGoneError extends Error {}
-
-export interface GroupPorts {
-  agents: AgentPort;
-  bus: BusPort;
-  link: GroupLink;
-  now: () => number;
-}
+import type { Directives } from '../workflows/messages.js';
+import { Digest } from './digest.js';
+import { WorkGoneError, type GroupInput, type GroupPorts } from './group.js';
+import { Outbox } from './outbox.js';
+import { RunningLane } from './running-lane.js';
 
 /** Reports that end or pause something are sent after this pause, so that lanes that end together cost one signal. */
 const coalesceMs = 5;
 /** A dispatch or a first partial alone may wait a little longer: in a quick session the end overtakes it. */
 const unhurriedMs = 40;
-/** Least time between two digests of streaming text (design "Streams": a few times a second); it grows with their number. */
-const digestMs = 250;
-
-/** One lane of a running group: its call, its feed and the text that late watchers are owed. */
-class RunningLane {
-  feed: Feed;
-  text = '';
-  ended = false;
-  startedAt: number;
-  usage: Amount | null = null;
-  readonly controller = new AbortController();
-  readonly finished: Promise<void>;
-  private finish: () => void = () => {};
-  private wake: (() => void) | null = null;
-  timers: { gap?: NodeJS.Timeout; timeout?: NodeJS.Timeout } = {};
-
-  constructor(
-    readonly plan: PlannedLane,
-    policy: SessionPolicy,
-    window: WindowLimits,
-    prompt: string,
-    now: number,
-  ) {
-    this.feed = openFeed(policy, plan.tier, window, prompt);
-    this.startedAt = now;
-    this.finished = new Promise((resolve) => (this.finish = resolve));
-  }
-
-  /** Settles when data may be pulled again, or the lane has ended. */
-  async room(): Promise<void> {
-    while (!this.ended && !wantsData(this.feed)) await new Promise<void>((resolve) => (this.wake = resolve));
-  }
-
-  stir(): void {
-    this.wake?.();
-    this.wake = null;
-  }
-
-  /** Usage so far: as the agent states it, else estimated from what it said. */
-  used(): Amount {
-    const estimate = usageOf(this.feed, null);
-    if (this.usage === null) {
-      const { estimate: planned } = this.plan;
-      const price = planned.tokens > 0 ? planned.usdMicros / planned.tokens : 0;
-      return { tokens: estimate.tokens, usdMicros: Math.round(estimate.tokens * price) };
-    }
-    return { tokens: Math.max(this.usage.tokens, 0), usdMicros: this.usage.usdMicros };
-  }
-
-  stop(): void {
-    this.ended = true;
-    clearTimeout(this.timers.gap);
-    clearTimeout(this.timers.timeout);
-    this.controller.abort();
-    this.finish();
-    this.stir();
-  }
-}
-
 /**
  * Runs the lanes of one session that share a worker's queue. Tokens go to watchers over the bus; what decides goes to the
  * workflow, coarsely: ends and pauses at once, streaming text as a digest when the leading group or the quorum could change.
  */
 export class LaneGroup {
   private readonly lanes: RunningLane[];
-  private outbox: LaneReport[] = [];
+  private readonly outbox: Outbox;
+  private readonly digest: Digest;
+  /** Answers of lanes that have ended, which the digest weighs beside those that stream. */
+  private readonly finals: Vote[] = [];
   private seq = 0;
-  private flushTimer: NodeJS.Timeout | null = null;
-  private flushDue = Infinity;
-  private flushing: Promise<void> = Promise.resolve();
-  private digestTimer: NodeJS.Timeout | null = null;
-  private digests = 0;
-  private nextDigestAt = 0;
-  private flushed: { value: Agreement; answer: Vote['answer'] | null; quorum: boolean } | null = null;
   private failure: Error | null = null;
   private detached = false;
   readonly done: Promise<LaneReport[]>;
@@ -145,6 +50,20 @@ export class LaneGroup {
     this.lanes = input.lanes
       .filter((lane) => !skip.includes(lane.laneId))
       .map((lane) => new RunningLane(lane, input.policy, input.window, input.prompt, now));
+    const allEnded = (): boolean => this.lanes.every((lane) => lane.ended);
+    this.outbox = new Outbox(
+      ports.now,
+      () => this.digest.noteFlushed(),
+      (reports) => this.send(reports),
+      allEnded,
+    );
+    this.digest = new Digest(
+      input.policy,
+      ports.now,
+      () => this.votes(),
+      () => this.outbox.flush(),
+      () => !this.outbox.isEmpty,
+    );
     this.done = new Promise((resolve, reject) => {
       this.settleDone = resolve;
       this.failDone = reject;
@@ -161,10 +80,10 @@ export class LaneGroup {
     const runs = this.lanes.map((lane) => this.run(lane));
     void Promise.all(runs)
       .then(async () => {
-        this.clearTimers();
-        await this.flushing;
+        this.digest.stop();
+        const rest = await this.outbox.take();
         if (this.failure) throw this.failure;
-        this.settleDone(this.outbox);
+        this.settleDone(rest);
       })
       .catch((error: unknown) => this.failDone(error instanceof Error ? error : new Error(String(error))))
       .finally(unsubscribe);
@@ -298,7 +217,7 @@ export class LaneGroup {
         this.publish(lane, lane.text.length, report.text);
         lane.text += report.text;
         this.push(lane, { ...report, usage: lane.used() }, first ? unhurriedMs : null);
-        this.considerDigest();
+        this.digest.consider();
         this.checkBudget(lane);
         break;
       }
@@ -320,25 +239,44 @@ export class LaneGroup {
   private end(lane: RunningLane, report: FeedReport): void {
     if (lane.ended) return;
     lane.stop();
-    if (report.type === 'FINAL' && report.answer !== undefined) this.dropUnsentText(lane);
+    if (report.type === 'FINAL') {
+      if (report.answer !== undefined) this.outbox.dropText(lane.plan.laneId);
+      this.finals.push(voteOf(lane, report.answer ?? lane.text, this.ports.now()));
+    }
     this.push(lane, report, coalesceMs);
   }
 
-  /** A final with an answer replaces what was streamed: text that was not reported yet need not enter history. */
-  private dropUnsentText(lane: RunningLane): void {
-    for (const report of this.outbox) {
-      if (report.type === 'PARTIAL' && report.lane === lane.plan.laneId) report.text = '';
+  private push(lane: RunningLane, report: FeedReport, withinMs: number | null): void {
+    if (!this.detached) this.outbox.push(lane.plan.laneId, this.attempt, report, withinMs);
+  }
+
+  private async send(reports: LaneReport[]): Promise<void> {
+    if (this.detached) return;
+    this.seq += 1;
+    const { workId, group } = this.input;
+    try {
+      await this.ports.link.report(workId, { group, attempt: this.attempt, seq: this.seq, reports });
+    } catch (error) {
+      if (error instanceof WorkGoneError) this.abandon();
+      else this.fail(error);
     }
+  }
+
+  private votes(): Vote[] {
+    const streaming = this.lanes.flatMap((lane) => (lane.ended ? [] : [voteOf(lane, lane.text, null)]));
+    const { agreement } = this.input.policy;
+    return [...this.input.others, ...this.finals, ...streaming]
+      .filter((vote) => isVote(vote, agreement))
+      .map((vote, order) => ({ ...vote, order }));
   }
 
   // Budget (spec 00 "during streaming")
 
   private checkBudget(crossing: RunningLane): void {
-    const { maxTokens, maxUsdMicros } = this.input.budget;
-    if (maxTokens === null && maxUsdMicros === null) return;
+    const { tokens, usdMicros } = this.input.budget;
+    if (tokens === null && usdMicros === null) return;
     const used = this.lanes.map((lane) => lane.used()).reduce(add, { tokens: 0, usdMicros: 0 });
-    const over =
-      (maxTokens !== null && used.tokens > maxTokens) || (maxUsdMicros !== null && used.usdMicros > maxUsdMicros);
+    const over = (tokens !== null && used.tokens > tokens) || (usdMicros !== null && used.usdMicros > usdMicros);
     if (!over || crossing.ended) return;
     const running = this.lanes.filter((lane) => !lane.ended);
     const [victim] = preemptionOrder(
@@ -353,143 +291,6 @@ export class LaneGroup {
     this.end(crossing, { type: 'FAIL', code: 'EBUDGET', message, usage: crossing.used() });
   }
 
-  // Reports
-
-  private push(lane: RunningLane, report: FeedReport, withinMs: number | null): void {
-    if (this.detached) return;
-    const at = this.ports.now();
-    const last = this.outbox.findLast((said) => said.lane === lane.plan.laneId);
-    if (report.type === 'PARTIAL' && last?.type === 'PARTIAL') {
-      // One report for all that a lane has said since the last flush; its time stays that of the first words.
-      Object.assign(last, { ...report, text: last.text + report.text });
-    } else {
-      this.outbox.push({ ...report, lane: lane.plan.laneId, at, attempt: this.attempt });
-    }
-    if (withinMs !== null) this.flushWithin(withinMs);
-  }
-
-  private flushWithin(ms: number): void {
-    const due = this.ports.now() + ms;
-    if (due >= this.flushDue) return;
-    this.flushDue = due;
-    if (this.flushTimer) clearTimeout(this.flushTimer);
-    this.flushTimer = setTimeout(() => this.flush(), ms);
-  }
-
-  private flush(): void {
-    this.flushTimer = null;
-    this.flushDue = Infinity;
-    // What is left when every lane has ended goes with the activity's own completion: no signal for it.
-    if (this.outbox.length === 0 || this.lanes.every((lane) => lane.ended)) return;
-    const reports = this.outbox;
-    this.outbox = [];
-    this.seq += 1;
-    this.noteFlushed();
-    const { workId, group } = this.input;
-    const batch: GroupReport = { group, attempt: this.attempt, seq: this.seq, reports };
-    this.flushing = this.flushing.then(async () => {
-      try {
-        if (!this.detached) await this.ports.link.report(workId, batch);
-      } catch (error) {
-        if (error instanceof WorkGoneError) this.abandon();
-        else this.fail(error);
-      }
-    });
-  }
-
-  private clearTimers(): void {
-    if (this.flushTimer) clearTimeout(this.flushTimer);
-    if (this.digestTimer) clearTimeout(this.digestTimer);
-    this.flushTimer = null;
-    this.digestTimer = null;
-  }
-
-  // The digest
-
-  private votes(): Vote[] {
-    const own = this.lanes.flatMap((lane): Vote[] => {
-      if (lane.ended || lane.text.trim() === '') return [];
-      const { laneId, weight, tier } = lane.plan;
-      return [{ laneId, order: 0, weight, tier, answer: lane.text, final: false, endedAt: null }];
-    });
-    const ended = this.outboxFinals();
-    return [...this.input.others, ...ended, ...own].map((vote, order) => ({ ...vote, order }));
-  }
-
-  private readonly finals: Vote[] = [];
-  private outboxFinals(): Vote[] {
-    for (const report of this.outbox) {
-      if (report.type !== 'FINAL' || this.finals.some((vote) => vote.laneId === report.lane)) continue;
-      const lane = this.lanes.find((candidate) => candidate.plan.laneId === report.lane);
-      if (!lane) continue;
-      const { laneId, weight, tier } = lane.plan;
-      const answer = report.answer ?? lane.text;
-      this.finals.push({ laneId, order: 0, weight, tier, answer, final: true, endedAt: report.at });
-    }
-    return this.finals;
-  }
-
-  private considerDigest(): void {
-    const { policy } = this.input;
-    if (!policy.count_partials || policy.profile === 'simple' || policy.agreement.method === 'judge') return;
-    if (this.digestTimer !== null) return;
-    const wait = Math.max(digestMs, this.nextDigestAt - this.ports.now());
-    this.digestTimer = setTimeout(() => this.digest(), wait);
-  }
-
-  private digest(): void {
-    this.digestTimer = null;
-    const before = this.ports.now();
-    const matters = this.couldDecide();
-    const cost = this.ports.now() - before;
-    if (matters) {
-      this.digests += 1;
-      this.flush();
-    }
-    // Rarer as they add up, so that a long stream stays a short history; and never more than a twentieth of the time.
-    this.nextDigestAt = this.ports.now() + Math.max(digestMs * (1 + this.digests / 8), cost * 20);
-    if (this.outbox.length > 0) this.considerDigest();
-  }
-
-  private view(): NonNullable<LaneGroup['flushed']> {
-    const { policy } = this.input;
-    const votes = this.votes();
-    const value = agreementOf(votes, policy.agreement);
-    const leader = value.leader;
-    const answer = votes.find((vote) => vote.laneId === leader?.representative)?.answer ?? null;
-    const quorum = votes.length >= policy.quorum_min && atLeast(value.value, policy.threshold);
-    return { value, answer, quorum };
-  }
-
-  private noteFlushed(): void {
-    this.flushed = this.view();
-  }
-
-  /** Whether the leading group, the quorum or the early exit could look different to the workflow than it did last. */
-  private couldDecide(): boolean {
-    const { policy } = this.input;
-    const now = this.view();
-    const { flushed } = this;
-    if (!flushed) return now.quorum;
-    if (flushed.quorum !== now.quorum) return true;
-    if (!now.quorum) return false;
-    const early = policy.early_exit.threshold;
-    if (atLeast(flushed.value.value, early) !== atLeast(now.value.value, early)) return true;
-    if (flushed.answer === null || now.answer === null) return flushed.answer !== now.answer;
-    const pair = [flushed.answer, now.answer].map(
-      (answer, order): Vote => ({
-        laneId: String(order),
-        order,
-        weight: 1,
-        tier: 'silver',
-        answer,
-        final: true,
-        endedAt: 0,
-      }),
-    );
-    return agreementOf(pair, policy.agreement).groups.length > 1;
-  }
-
   // Watchers
 
   private publish(lane: RunningLane, offset: number, text: string): void {
@@ -502,6 +303,16 @@ export class LaneGroup {
     for (const lane of this.lanes) this.publish(lane, 0, lane.text);
   }
 }
+
+const voteOf = ({ plan }: RunningLane, answer: Vote['answer'], endedAt: number | null): Vote => ({
+  laneId: plan.laneId,
+  order: 0,
+  weight: plan.weight,
+  tier: plan.tier,
+  answer,
+  final: endedAt !== null,
+  endedAt,
+});
 
 const describe = (error: unknown): { code: string; message: string } => {
   const message = error instanceof Error ? error.message : String(error);

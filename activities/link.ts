@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { directivesQuery, reportSignal } from '../workflows/messages.js';
-import { WorkGoneError, type GroupLink } from './lane-group.js';
+import { WorkGoneError, type GroupLink } from './group.js';
 
 /** A group's way to its workflow, by id alone, so that a run continued as new still hears it. */
 export const createLink = (client: Client): GroupLink => ({

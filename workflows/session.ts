@@ -15,6 +15,7 @@ import {
 } from '@temporalio/workflow';
 import type { NumberedEvent } from '../src/contracts/events.js';
 import type { SessionStatus } from '../src/contracts/session.js';
+import { available, ledgerOf, noAmount } from '../src/domain/budget.js';
 import { postFrames, checkRoom } from '../src/domain/external-lane.js';
 import { feedCounts, feedDue, feedTick, openFeed, type Feed, type FeedReport } from '../src/domain/feed.js';
 import { hasEnded } from '../src/domain/lane.js';
@@ -22,7 +23,7 @@ import type { PlannedCall, SessionPlan } from '../src/domain/plan.js';
 import * as prompts from '../src/domain/prompts.js';
 import { mergeTexts } from '../src/domain/session-result.js';
 import { isOver, nextDue, stepSession, type SessionEffect, type SessionEvent } from '../src/domain/session.js';
-import { openSessionState, type CallRecord, type Session } from '../src/domain/session-state.js';
+import { openSessionState, spent, votesOf, type CallRecord, type Session } from '../src/domain/session-state.js';
 import { sessionDetails, sessionStatus } from '../src/domain/session-view.js';
 import { ParleyError, type ErrorCode } from '../src/domain/errors.js';
 import { toFailure } from '../temporal/failure.js';
@@ -186,8 +187,8 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
               window: plan.window,
               lanes: given.map((lane) => lane.plan),
               attempt,
-              others: [],
-              budget: plan.budget,
+              others: votesOf(state.session, false),
+              budget: available(ledgerOf(plan.budget, noAmount, spent(state.session))),
             },
           ],
         );

@@ -36,6 +36,15 @@ export interface Agreement {
   leader: Group | null;
 }
 
+/**
+ * Whether an answer counts at all: an empty one is none, and half-streamed text in which the choice has not come yet is no
+ * vote against anybody. A final without a choice is: it agrees with nobody (spec 01 "Agreement and answers").
+ */
+export const isVote = (vote: Pick<Vote, 'answer' | 'final'>, policy: AgreementPolicy): boolean => {
+  if (isEmptyAnswer(vote.answer)) return false;
+  return vote.final || policy.method !== 'choice' || !policy.choice || choiceOf(vote.answer, policy.choice) !== null;
+};
+
 const weightOf = (votes: readonly Vote[]): number => votes.reduce((sum, vote) => sum + vote.weight, 0);
 const endedAt = (vote: Vote): number => (vote.final && vote.endedAt !== null ? vote.endedAt : Number.MAX_SAFE_INTEGER);
 const smallest = (values: number[]): number => Math.min(...values);
@@ -239,4 +248,20 @@ export const isDecided = (facts: {
   const holds = atLeast(firm / (firm + open), threshold);
   // The first to finalise stays the first, whoever leads.
   return reconciliation === 'first_win' ? holds : holds && above(firm, open);
+};
+
+/** Whether two answers say the same by the session's own method; a judge is not asked, its fallback decides. */
+export const answersAgree = (a: Json, b: Json, policy: AgreementPolicy): boolean => {
+  const votes = [a, b].map(
+    (answer, order): Vote => ({
+      laneId: String(order),
+      order,
+      weight: 1,
+      tier: 'silver',
+      answer,
+      final: true,
+      endedAt: 0,
+    }),
+  );
+  return agreementOf(votes, policy).groups.length === 1;
 };

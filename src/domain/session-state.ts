@@ -2,7 +2,7 @@ import type { Json } from '../contracts/frames.js';
 import type { SessionErrorBody, SessionResult, SessionState } from '../contracts/session.js';
 import type { Lane } from './lane.js';
 import { answerOf, contributes, isRunning, nothing, openLane } from './lane.js';
-import { agreementOf, type Agreement, type Vote } from './agreement.js';
+import { agreementOf, isVote, type Agreement, type Vote } from './agreement.js';
 import { add, subtract } from './budget.js';
 import type { Amount, SessionPlan } from './plan.js';
 import type { WaitingRecord } from './waiting.js';
@@ -99,7 +99,10 @@ export const votesOf = (session: Session, partials: boolean): Vote[] =>
   });
 
 /** Tentative votes count while `count_partials` is on; and where nobody has finalised, what there is has to do. */
-export const countedVotes = (session: Session): Vote[] => votesOf(session, session.plan.policy.count_partials);
+export const countedVotes = (session: Session): Vote[] => {
+  const { agreement, count_partials } = session.plan.policy;
+  return votesOf(session, count_partials).filter((vote) => isVote(vote, agreement));
+};
 export const reconcilableVotes = (session: Session): Vote[] => {
   const counted = countedVotes(session);
   return counted.length > 0 ? counted : votesOf(session, true);

@@ -1,0 +1,36 @@
+import type { BusPort } from '../src/contracts/bus.js';
+import type { SessionPolicy } from '../src/contracts/session.js';
+import type { Vote } from '../src/domain/agreement.js';
+import type { PlannedLane, WindowLimits } from '../src/domain/plan.js';
+import type { Directives, GroupReport } from '../workflows/messages.js';
+import type { AgentPort } from './ports.js';
+
+/** What an activity is told of the lanes it runs. */
+export interface GroupInput {
+  workId: string;
+  group: string;
+  prompt: string;
+  policy: SessionPolicy;
+  window: WindowLimits;
+  lanes: PlannedLane[];
+  /** Attempt number of the lanes when the activity is at its first attempt. */
+  attempt: number;
+  /** Votes of lanes outside this group, for the digest. */
+  others: Vote[];
+  /** What this group may use in all; null: no limit. */
+  budget: { tokens: number | null; usdMicros: number | null };
+}
+
+/** How a group talks to its workflow; both calls reject with WorkGoneError when the workflow has closed. */
+export interface GroupLink {
+  report(workId: string, report: GroupReport): Promise<void>;
+  directives(workId: string): Promise<Directives>;
+}
+export class WorkGoneError extends Error {}
+
+export interface GroupPorts {
+  agents: AgentPort;
+  bus: BusPort;
+  link: GroupLink;
+  now: () => number;
+}
