@@ -1,7 +1,17 @@
 import type { Frame, Usage } from '../contracts/frames.js';
 import type { SessionPolicy, Tier } from '../contracts/session.js';
 import { approximateTokens } from './budget.js';
-import { bufferLimit, expire, isFull, nextExpiry, openBuffer, receive, type Delivery, type LaneBuffer, type Received } from './frames.js';
+import {
+  bufferLimit,
+  expire,
+  isFull,
+  nextExpiry,
+  openBuffer,
+  receive,
+  type Delivery,
+  type LaneBuffer,
+  type Received,
+} from './frames.js';
 import type { FrameCounts, LaneReport } from './lane.js';
 import type { Amount, WindowLimits } from './plan.js';
 import { answerText } from './text.js';
@@ -38,7 +48,12 @@ export interface Fed {
   problem?: string;
 }
 
-export const openFeed = (policy: Pick<SessionPolicy, 'gaps' | 'pause_grace_ms'>, tier: Tier, router: WindowLimits, prompt: string): Feed => ({
+export const openFeed = (
+  policy: Pick<SessionPolicy, 'gaps' | 'pause_grace_ms'>,
+  tier: Tier,
+  router: WindowLimits,
+  prompt: string,
+): Feed => ({
   buffer: openBuffer({
     fragmentGapMs: policy.gaps.fragment_ms,
     messageGapMs: policy.gaps.message_ms,
@@ -113,11 +128,18 @@ const resume = (feed: Feed, now: number): { feed: Feed; reports: FeedReport[] } 
   const { control, held } = feed;
   const open = { ...feed, paused: null, held: [] };
   const after = deliver(open, held, now);
-  return { feed: after.feed, reports: [{ type: 'RESUME', control, window: toWire(feedWindow(feed, now)) }, ...after.reports] };
+  return {
+    feed: after.feed,
+    reports: [{ type: 'RESUME', control, window: toWire(feedWindow(feed, now)) }, ...after.reports],
+  };
 };
 
 /** Turns deliveries into reports, or holds them while the lane is paused; an end flushes what was held. */
-const deliver = (before: Feed, deliveries: readonly Delivery[], now: number): Pick<Fed, 'feed' | 'reports'> & { outcome: 'accepted' } => {
+const deliver = (
+  before: Feed,
+  deliveries: readonly Delivery[],
+  now: number,
+): Pick<Fed, 'feed' | 'reports'> & { outcome: 'accepted' } => {
   const reports: FeedReport[] = [];
   let feed = before;
   for (const delivery of deliveries) {

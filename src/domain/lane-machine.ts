@@ -57,8 +57,20 @@ export const laneMachine: Machine<LaneState, LaneEventName, LaneFacts, LaneActio
     { from: 'ADMITTED', on: 'DISPATCH_OK', to: 'STREAMING', actions: [] },
     { from: 'ADMITTED', on: 'DISPATCH_ERR', to: 'FAILED', actions: ['return_budget', 'update_consensus'] },
     // A worker died in the middle of the call: the next attempt starts the lane's text again, and says so.
-    { from: ['STREAMING', 'PAUSED'], on: 'DISPATCH_OK', guard: restarted, to: 'STREAMING', actions: ['restart_text', 'update_consensus'] },
-    { from: ['STREAMING', 'PAUSED'], on: 'DISPATCH_ERR', guard: restarted, to: 'FAILED', actions: ['settle_budget', 'update_consensus'] },
+    {
+      from: ['STREAMING', 'PAUSED'],
+      on: 'DISPATCH_OK',
+      guard: restarted,
+      to: 'STREAMING',
+      actions: ['restart_text', 'update_consensus'],
+    },
+    {
+      from: ['STREAMING', 'PAUSED'],
+      on: 'DISPATCH_ERR',
+      guard: restarted,
+      to: 'FAILED',
+      actions: ['settle_budget', 'update_consensus'],
+    },
     { from: 'STREAMING', on: 'PARTIAL', to: 'STREAMING', actions: ['update_consensus'] },
     { from: 'STREAMING', on: 'BACKPRESSURE', to: 'PAUSED', actions: ['shrink_window'] },
     { from: 'STREAMING', on: 'PAUSE', to: 'PAUSED', actions: ['shrink_window'] },

@@ -133,7 +133,10 @@ const max = (a: Amount, b: Amount): Amount => ({
  * Takes one report. `step` is null where the report was data only, or where the machine takes no such event any more:
  * then `dropped` is true, and only counters and usage are kept (what comes after a terminal state is counted).
  */
-export const applyReport = (lane: Lane, report: LaneReport): { lane: Lane; step: LaneStep | null; dropped: boolean } => {
+export const applyReport = (
+  lane: Lane,
+  report: LaneReport,
+): { lane: Lane; step: LaneStep | null; dropped: boolean } => {
   const counts = report.counts ?? lane.counts;
   const stale = report.attempt < lane.attempt;
   const usage = 'usage' in report && report.usage && !stale ? max(lane.usage, report.usage) : lane.usage;

@@ -65,7 +65,16 @@ const premiumToWaitFor = guard('wait for premium', (facts) => facts.waitForPremi
 const mayEscalate = guard('escalation allowed, limit not reached, budget_ok', (facts) => facts.mayEscalate);
 const arbiterAllowed = guard('arbiter allowed', (facts) => facts.arbiterAllowed);
 
-const live = ['INIT', 'DISPATCHED', 'STREAMING', 'BUFFERING', 'PROVISIONAL', 'RECONCILING', 'DEADLINE', 'ARBITER'] as const;
+const live = [
+  'INIT',
+  'DISPATCHED',
+  'STREAMING',
+  'BUFFERING',
+  'PROVISIONAL',
+  'RECONCILING',
+  'DEADLINE',
+  'ARBITER',
+] as const;
 
 /** The session machine of spec 01, row for row. There is one place that emits the final: RECONCILING -> COMPLETE. */
 export const sessionMachine: Machine<SessionState, SessionEventName, SessionFacts, SessionActionName> = {
@@ -80,20 +89,49 @@ export const sessionMachine: Machine<SessionState, SessionEventName, SessionFact
     { from: 'DISPATCHED', on: 'DISPATCH_OK', to: 'STREAMING', actions: ['start_timers'] },
     { from: 'STREAMING', on: 'PARTIAL', to: 'BUFFERING', actions: ['reassemble', 'update_consensus'] },
     { from: 'STREAMING', on: 'FINAL', to: 'BUFFERING', actions: ['reassemble', 'update_consensus'] },
-    { from: 'BUFFERING', on: 'QUORUM_REACHED', guard: [provisionalEnabled, lanesRunning], to: 'PROVISIONAL', actions: ['emit_provisional'] },
+    {
+      from: 'BUFFERING',
+      on: 'QUORUM_REACHED',
+      guard: [provisionalEnabled, lanesRunning],
+      to: 'PROVISIONAL',
+      actions: ['emit_provisional'],
+    },
     { from: 'BUFFERING', on: 'QUORUM_REACHED', guard: provisionalOff, to: 'RECONCILING', actions: ['freeze_inputs'] },
     { from: 'BUFFERING', on: 'ALL_ENDED', guard: agreementHolds, to: 'RECONCILING', actions: ['freeze_inputs'] },
     { from: 'BUFFERING', on: 'ALL_ENDED', guard: lowConfidence, to: 'DEADLINE', actions: [] },
     { from: ['STREAMING', 'BUFFERING'], on: 'DEADLINE', to: 'DEADLINE', actions: [] },
     { from: 'PROVISIONAL', on: 'REVISION', to: 'BUFFERING', actions: ['emit_revision'] },
-    { from: 'PROVISIONAL', on: 'EARLY_EXIT', guard: premiumToWaitFor, to: 'PROVISIONAL', actions: ['cancel_bronze', 'reallocate_budget'] },
+    {
+      from: 'PROVISIONAL',
+      on: 'EARLY_EXIT',
+      guard: premiumToWaitFor,
+      to: 'PROVISIONAL',
+      actions: ['cancel_bronze', 'reallocate_budget'],
+    },
     { from: 'PROVISIONAL', on: 'EARLY_EXIT', to: 'RECONCILING', actions: ['cancel_bronze', 'freeze_inputs'] },
     { from: 'PROVISIONAL', on: 'DECIDED', to: 'RECONCILING', actions: ['freeze_inputs'] },
     { from: 'PROVISIONAL', on: 'ALL_ENDED', guard: agreementHolds, to: 'RECONCILING', actions: ['freeze_inputs'] },
     { from: 'PROVISIONAL', on: 'DEADLINE', guard: agreementHolds, to: 'RECONCILING', actions: ['freeze_inputs'] },
-    { from: ['STREAMING', 'BUFFERING', 'PROVISIONAL', 'DEADLINE'], on: 'NO_ANSWER', to: 'ERROR', actions: ['name_reasons', 'cancel_lanes'] },
-    { from: 'DEADLINE', on: 'ESCALATE', guard: mayEscalate, to: 'BUFFERING', actions: ['add_premium_lane', 'reserve_budget'] },
-    { from: 'DEADLINE', on: 'RECONCILE', guard: arbiterAllowed, to: 'ARBITER', actions: ['freeze_inputs', 'route_to_arbiter'] },
+    {
+      from: ['STREAMING', 'BUFFERING', 'PROVISIONAL', 'DEADLINE'],
+      on: 'NO_ANSWER',
+      to: 'ERROR',
+      actions: ['name_reasons', 'cancel_lanes'],
+    },
+    {
+      from: 'DEADLINE',
+      on: 'ESCALATE',
+      guard: mayEscalate,
+      to: 'BUFFERING',
+      actions: ['add_premium_lane', 'reserve_budget'],
+    },
+    {
+      from: 'DEADLINE',
+      on: 'RECONCILE',
+      guard: arbiterAllowed,
+      to: 'ARBITER',
+      actions: ['freeze_inputs', 'route_to_arbiter'],
+    },
     { from: 'DEADLINE', on: 'RECONCILE', to: 'RECONCILING', actions: ['freeze_inputs'] },
     { from: 'ARBITER', on: 'ARBITER_RESULT', to: 'RECONCILING', actions: ['merge'] },
     { from: 'RECONCILING', on: 'RECONCILED', to: 'COMPLETE', actions: ['emit_final', 'cancel_lanes'] },
@@ -114,8 +152,23 @@ export const simpleSessionMachine: Machine<SessionState, SessionEventName, Sessi
     { from: 'STREAMING', on: 'ALL_ENDED', to: 'BUFFERING', actions: ['reassemble', 'update_consensus'] },
     { from: 'BUFFERING', on: 'RECONCILE', to: 'RECONCILING', actions: ['freeze_inputs'] },
     { from: 'RECONCILING', on: 'RECONCILED', to: 'COMPLETE', actions: ['emit_final', 'cancel_lanes'] },
-    { from: ['INIT', 'DISPATCHED', 'STREAMING', 'BUFFERING', 'RECONCILING'], on: 'DISPATCH_ERR', to: 'ERROR', actions: ['log', 'roll_back_budget', 'name_reasons'] },
-    { from: ['INIT', 'DISPATCHED', 'STREAMING', 'BUFFERING', 'RECONCILING'], on: 'NO_ANSWER', to: 'ERROR', actions: ['name_reasons', 'cancel_lanes'] },
-    { from: ['INIT', 'DISPATCHED', 'STREAMING', 'BUFFERING', 'RECONCILING'], on: 'CANCEL', to: 'CANCELLED', actions: ['cancel_lanes'] },
+    {
+      from: ['INIT', 'DISPATCHED', 'STREAMING', 'BUFFERING', 'RECONCILING'],
+      on: 'DISPATCH_ERR',
+      to: 'ERROR',
+      actions: ['log', 'roll_back_budget', 'name_reasons'],
+    },
+    {
+      from: ['INIT', 'DISPATCHED', 'STREAMING', 'BUFFERING', 'RECONCILING'],
+      on: 'NO_ANSWER',
+      to: 'ERROR',
+      actions: ['name_reasons', 'cancel_lanes'],
+    },
+    {
+      from: ['INIT', 'DISPATCHED', 'STREAMING', 'BUFFERING', 'RECONCILING'],
+      on: 'CANCEL',
+      to: 'CANCELLED',
+      actions: ['cancel_lanes'],
+    },
   ],
 };

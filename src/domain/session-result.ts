@@ -57,7 +57,10 @@ export const sessionResult = (session: Session, now: number): SessionResult => {
   const weigh = (vote: Vote): { lane_id: string; weight: number } => ({ lane_id: vote.laneId, weight: vote.weight });
   const forLanes = agreeing ? votes.filter((vote) => agreeing.has(vote.laneId)).map(weigh) : outcome.forLanes;
   const against = agreeing ? votes.filter((vote) => !agreeing.has(vote.laneId)).map(weigh) : outcome.against;
-  const cancelled = session.lanes.filter((lane) => lane.state === 'CANCELLED' || lane.state === 'STREAMING' || lane.state === 'PAUSED' || lane.state === 'ADMITTED');
+  const cancelled = session.lanes.filter(
+    (lane) =>
+      lane.state === 'CANCELLED' || lane.state === 'STREAMING' || lane.state === 'PAUSED' || lane.state === 'ADMITTED',
+  );
   const saved = cancelled.reduce(
     (sum, lane) => ({
       tokens: sum.tokens + Math.max(0, lane.plan.estimate.tokens - lane.usage.tokens),

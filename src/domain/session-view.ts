@@ -18,7 +18,8 @@ const laneStatus = (lane: Lane): LaneStatus => ({
   weight: lane.plan.weight,
   adapter: lane.plan.adapterName,
   attempt: lane.attempt,
-  answer: lane.state === 'FINALIZED' ? lane.answer : lane.text === '' ? null : answerOf({ ...lane, state: 'STREAMING' }),
+  answer:
+    lane.state === 'FINALIZED' ? lane.answer : lane.text === '' ? null : answerOf({ ...lane, state: 'STREAMING' }),
   ...lane.counts,
   usage: spend(lane.usage),
   reason: lane.reason,
@@ -85,7 +86,8 @@ export const sessionDetails = (session: Session): string => {
     '|---|---|---|---|',
     ...session.lanes.map((lane) => {
       const { laneId, tier } = lane.plan;
-      const said = lane.reason && !isRunning(lane) ? `${lane.reason.code}: ${lane.reason.message}` : short(answerOf(lane));
+      const said =
+        lane.reason && !isRunning(lane) ? `${lane.reason.code}: ${lane.reason.message}` : short(answerOf(lane));
       return `| ${laneId} | ${tier} | ${lane.state} | ${said.replaceAll('|', '\\|')} |`;
     }),
   ];

@@ -64,7 +64,9 @@ export interface SessionStep {
   events: DurableEvent[];
 }
 
-export const machineOf = (session: Session): Machine<Session['state'], SessionEventName, SessionFacts, SessionActionName> =>
+export const machineOf = (
+  session: Session,
+): Machine<Session['state'], SessionEventName, SessionFacts, SessionActionName> =>
   session.plan.policy.profile === 'simple' ? simpleSessionMachine : sessionMachine;
 
 export const isOver = (session: Session): boolean => isTerminal(machineOf(session), session.state);
@@ -163,9 +165,7 @@ class SessionRun {
 
   private fanOut(): void {
     const order = (tier: Lane['plan']['tier']): number => ['gold', 'silver', 'bronze'].indexOf(tier);
-    const byTier = [...this.session.lanes].sort(
-      (a, b) => order(a.plan.tier) - order(b.plan.tier) || a.order - b.order,
-    );
+    const byTier = [...this.session.lanes].sort((a, b) => order(a.plan.tier) - order(b.plan.tier) || a.order - b.order);
     for (const lane of byTier) this.admitLane(lane);
     this.dispatch(this.session.lanes.filter((lane) => lane.state === 'ADMITTED'));
   }
@@ -639,7 +639,9 @@ class SessionRun {
     const lane = openLane({ ...planned, laneId, clone: session.escalations }, session.lanes.length);
     session.lanes = [...session.lanes, lane];
     this.admitLane(lane);
-    this.dispatch(session.lanes.filter((candidate) => candidate.order === lane.order && candidate.state === 'ADMITTED'));
+    this.dispatch(
+      session.lanes.filter((candidate) => candidate.order === lane.order && candidate.state === 'ADMITTED'),
+    );
   }
 
   /** `arbiter.max_usd` and the session's budget are looked at before the call (details 1.4). */
@@ -647,7 +649,8 @@ class SessionRun {
     const { policy } = this.session.plan;
     const used = this.session.arbiter?.usage.usdMicros ?? 0;
     const maximum = policy.arbiter.max_usd * 1e6;
-    const enough = used < maximum && arbiter.estimate.usdMicros <= maximum && this.admissionFaults(arbiter).length === 0;
+    const enough =
+      used < maximum && arbiter.estimate.usdMicros <= maximum && this.admissionFaults(arbiter).length === 0;
     if (!enough && this.session.arbiter === null) {
       this.session.arbiter = { usage: { tokens: 0, usdMicros: 0 }, outcome: 'budget', answer: null };
       this.log('the arbiter is not asked: no money left for it');
@@ -666,7 +669,10 @@ class SessionRun {
       this.replaceLane({ ...lane, reserved: { ...lane.reserved, tokens: lane.reserved.tokens + share } });
     }
     const to = premium.map((lane) => lane.plan.laneId);
-    this.events.push({ event: 'budget', data: { at: iso(this.now), action: 'reallocate_budget', freed_tokens: freed, to } });
+    this.events.push({
+      event: 'budget',
+      data: { at: iso(this.now), action: 'reallocate_budget', freed_tokens: freed, to },
+    });
   }
 
   private nameReasons(on: SessionEventName): void {
