@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import {
   type Client,
   isGrpcServiceError,
@@ -32,6 +33,8 @@ export interface SessionsClientOptions {
   startDeadlineMs?: number;
   /** Milliseconds for any other question. */
   deadlineMs?: number;
+  /** Hears of what failed after its caller had been answered. */
+  onError?: (error: unknown) => void;
 }
 
 /** Most ids kept in memory as known sessions. */
@@ -92,6 +95,7 @@ export const createSessionsClient = ({
   taskQueue = parleyTaskQueue,
   startDeadlineMs = 5000,
   deadlineMs = 10_000,
+  onError = () => {},
 }: SessionsClientOptions): SessionsPort => {
   const within = async <T>(id: string, milliseconds: number, ask: () => Promise<T>): Promise<T> => {
     try {
@@ -193,14 +197,35 @@ export const createSessionsClient = ({
     }
   };
 
+  /**
+   * A start whose answer was lost may have happened all the same. Where nobody knows its id, nobody could find it or start
+   * it again: it is ended, for as long as it may still arrive.
+   */
+  const withdraw = async (id: string): Promise<void> => {
+    for (let waitMs = 1000; waitMs <= 32_000; waitMs *= 2) {
+      await setTimeout(waitMs, undefined, { ref: false });
+      try {
+        await client.withDeadline(Date.now() + deadlineMs, () =>
+          client.workflow.getHandle(id).terminate('its caller was told that nothing was started'),
+        );
+        return;
+      } catch (error) {
+        if (grpcError(error) === null && !(error instanceof WorkflowNotFoundError)) throw error;
+      }
+    }
+  };
+
   return {
-    start: async (plan, bodyHash) => {
+    start: async (plan, bodyHash, { isRepeatable }) => {
       try {
         await client.withDeadline(Date.now() + startDeadlineMs, () => startWorkflow(plan, bodyHash));
         remember(plan.id);
         return 'started';
       } catch (error) {
-        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw translated(error, plan.id);
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) {
+          if (!isRepeatable) void withdraw(plan.id).catch(onError);
+          throw translated(error, plan.id);
+        }
       }
       const { type, memo } = await within(plan.id, deadlineMs, () => client.workflow.getHandle(plan.id).describe());
       if (type === sessionWorkflowType && memo?.['bodyHash'] === bodyHash) return 'replayed';
@@ -213,7 +238,7 @@ export const createSessionsClient = ({
     awaitEnd: async (id, milliseconds, signal) => {
       const stop = new AbortController();
       const abort = (): void => stop.abort();
-      const timer = setTimeout(abort, milliseconds);
+      const timer = globalThis.setTimeout(abort, milliseconds);
       signal.addEventListener('abort', abort, { once: true });
       try {
         const handle = client.workflow.getHandle<() => Promise<SessionStatus>>(id);

@@ -119,6 +119,8 @@ export const startGateway = async ({
   logger = pino({ level: config.logLevel }),
   hub,
 }: GatewayOptions): Promise<Gateway> => {
-  const sessions = createSessionsClient({ client, config, ...(taskQueue !== undefined && { taskQueue }) });
+  const onError = (error: unknown): void =>
+    logger.warn({ err: error }, 'a start that was not confirmed could not be withdrawn');
+  const sessions = createSessionsClient({ client, config, onError, ...(taskQueue !== undefined && { taskQueue }) });
   return await listen(createPorts({ config, sessions, bus, operator, logger, ...(hub && { hub }) }), logger);
 };

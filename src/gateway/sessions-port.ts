@@ -29,11 +29,12 @@ export interface EventSource {
 /** Sessions as the gateway needs them; `temporal/sessions-client.ts` is the one on Temporal. */
 export interface SessionsPort extends EventSource {
   /**
-   * Starts a session once. `bodyHash` tells whether a second start with the id asks for the same.
+   * Starts a session once. `bodyHash` tells whether a second start with the id asks for the same. `isRepeatable`: the caller
+   * knows the id or its key and can ask again; a start of any other id that cannot be confirmed is withdrawn.
    * @returns whether this call started it or it was there before.
    * @throws ParleyError conflict (the id is taken by other content), unavailable (nothing was started)
    */
-  start(plan: SessionPlan, bodyHash: string): Promise<'started' | 'replayed'>;
+  start(plan: SessionPlan, bodyHash: string, options: { isRepeatable: boolean }): Promise<'started' | 'replayed'>;
   /** Resolves with the status once the session has ended, with null after `milliseconds` or when `signal` aborts. */
   awaitEnd(id: string, milliseconds: number, signal: AbortSignal): Promise<SessionStatus | null>;
   /** Asks a live session to cancel. @throws ParleyError not_found, wrong_state (naming the state it ended in) */

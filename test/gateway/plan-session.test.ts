@@ -60,13 +60,13 @@ describe('a plan', () => {
 
   test('refuses an adapter without a price, naming PARLEY_PRICES, and never takes it for free', () => {
     const adapter = { kind: 'openai-compatible' as const, provider: 'mine', model: 'unheard-of' };
-    expect(plan({ lanes: [{ ...lane, adapter }] }).lanes[0]?.policyFault).toMatch(
-      /^EBUDGET: no price is known for mine\/unheard-of.*PARLEY_PRICES/,
-    );
+    expect(plan({ lanes: [{ ...lane, adapter }] }).lanes[0]?.faults).toEqual([
+      { code: 'EBUDGET', message: expect.stringMatching(/^no price is known for mine\/unheard-of.*PARLEY_PRICES/) },
+    ]);
     const operator = operatorOf({ PARLEY_PRICES: '{"mine/*":{"input":1,"output":2}}' });
     const [priced] = plan({ prompt: 'x'.repeat(400), lanes: [{ ...lane, adapter, tier: 'silver' }] }, operator).lanes;
     // 100 tokens in at 1 USD and 768 out (512 + one deviation of 256) at 2 USD for a million.
-    expect(priced).toMatchObject({ policyFault: null, estimate: { tokens: 868, usdMicros: 1636 } });
+    expect(priced).toMatchObject({ faults: [], estimate: { tokens: 868, usdMicros: 1636 } });
   });
 
   test.each<['gold' | 'silver' | 'bronze', number]>([
@@ -92,8 +92,9 @@ describe('a plan', () => {
     ],
   ])('of a tenant limited in %s says every refusal', (_, allowance, fault) => {
     const operator = operatorOf({ PARLEY_POLICY: JSON.stringify({ tenants: { acme: allowance } }) });
-    expect(plan({ tenant: 'acme' }, operator).lanes[0]?.policyFault).toBe(fault);
-    expect(plan({ tenant: 'other' }, operator).lanes[0]?.policyFault).toBeNull();
+    const expected = fault === null ? [] : [{ code: 'ESEC', message: fault }];
+    expect(plan({ tenant: 'acme' }, operator).lanes[0]?.faults).toEqual(expected);
+    expect(plan({ tenant: 'other' }, operator).lanes[0]?.faults).toEqual([]);
   });
 
   test('calls judge, arbiter, merge and escalation only where the policy does', () => {

@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { openSessionSchema } from '../../src/contracts/session.js';
 import { planSession } from '../../src/domain/plan-session.js';
 import { fromFailure, toFailure } from '../../temporal/failure.js';
@@ -36,13 +36,77 @@ describe('a Temporal server that', () => {
     if (closes) await new Promise((resolve) => silent.close(resolve));
     const { sessions, plan, connection } = sessionsAt(port);
     const unavailable = { code: 'unavailable', retryable: true };
-    await expect(sessions.start(plan, 'hash')).rejects.toMatchObject(unavailable);
+    await expect(sessions.start(plan, 'hash', { isRepeatable: true })).rejects.toMatchObject(unavailable);
     await expect(sessions.status('s1')).rejects.toMatchObject(unavailable);
     await expect(sessions.list({ limit: 1 })).rejects.toMatchObject(unavailable);
     expect(await sessions.isReachable()).toBe(false);
     await connection.close();
     for (const socket of sockets) socket.destroy();
     if (!closes) silent.close();
+  });
+});
+
+describe('a start whose answer is lost', () => {
+  /** A way to the real server that can hold back its answers, as a network does that fails one way. */
+  const createProxy = async () => {
+    const [host, port] = (process.env['TEST_TEMPORAL_ADDRESS'] ?? '').split(':') as [string, string];
+    const sockets = new Set<Socket>();
+    const proxy = { muted: false, port: 0, close: () => {} };
+    const server = createServer((near) => {
+      const far = connect(Number(port), host);
+      for (const socket of [near, far]) sockets.add(socket.on('error', () => {}));
+      near.pipe(far);
+      const held: Buffer[] = [];
+      const pass = (): void => {
+        if (!proxy.muted) for (const chunk of held.splice(0)) near.write(chunk);
+      };
+      far.on('data', (chunk) => {
+        held.push(chunk);
+        pass();
+      });
+      const timer = setInterval(pass, 20);
+      near.on('close', () => clearInterval(timer));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+    proxy.port = (server.address() as AddressInfo).port;
+    proxy.close = () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    };
+    return proxy;
+  };
+
+  test.each([
+    { isRepeatable: false, ends: 'TERMINATED' },
+    { isRepeatable: true, ends: 'RUNNING' },
+  ])('%j: with an id that nobody knows it does not go on', async ({ isRepeatable, ends }) => {
+    const proxy = await createProxy();
+    const { config, ports } = createRig();
+    const connection = await Connection.connect({ address: `127.0.0.1:${proxy.port}` });
+    const client = new Client({ connection });
+    const options = { client, config, taskQueue: `nobody-${Date.now()}`, startDeadlineMs: 500 };
+    const sessions = createSessionsClient(options);
+    const id = `lost-${isRepeatable}-${Date.now()}`;
+    const identity = { id, traceId: 't', webUiUrl: '' };
+    const plan = planSession(openSessionSchema.parse(aSession()), identity, ports.operator);
+    proxy.muted = true;
+    await expect(sessions.start(plan, 'hash', { isRepeatable })).rejects.toMatchObject({ code: 'unavailable' });
+    proxy.muted = false;
+    const direct = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS'] ?? '' });
+    const handle = new Client({ connection: direct }).workflow.getHandle(id);
+    let { status } = await handle.describe();
+    for (let tries = 0; tries < 200 && status.name !== ends; tries += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      ({ status } = await handle.describe());
+    }
+    expect(status.name).toBe(ends);
+    if (isRepeatable) {
+      expect(await sessions.start(plan, 'hash', { isRepeatable })).toBe('replayed');
+      await handle.terminate();
+    }
+    await direct.close();
+    await connection.close();
+    proxy.close();
   });
 });
 

@@ -124,7 +124,8 @@ export const openSession = route({
     const id = body.id ?? (key === undefined ? ports.newId('session') : idForKey('session', body.tenant, key));
     const links = linksOf(ports.config, 'session', id);
     const plan = planSession(body, { id, traceId: ports.newTraceId(), webUiUrl: links.web_ui }, ports.operator);
-    const outcome = await ports.sessions.start(plan, bodyHash(body));
+    const isRepeatable = body.id !== undefined || key !== undefined;
+    const outcome = await ports.sessions.start(plan, bodyHash(body), { isRepeatable });
     if (outcome === 'started') ports.metrics.started.inc({ kind: 'session' });
 
     const answerHeaders = {
