@@ -1,10 +1,13 @@
 import { proxyActivities, proxySinks, type ActivityInterfaceFor, type Sinks } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
+import type { PartialEvent } from '../src/contracts/events.js';
 
 export interface ParleySinks extends Sinks {
   bus: {
     /** Tells watchers that durable events may have grown, or lanes that their directives changed. A hint, never a fact. */
     hint(type: 'touched' | 'directed'): void;
+    /** Text of an external lane, which no worker streams. */
+    partial(piece: PartialEvent): void;
   };
   trace: {
     /** How a run ended; called during replay too, so that a replay can be compared with what was recorded. */

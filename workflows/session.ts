@@ -95,10 +95,8 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
     framesUpdate,
     (laneId, frames) => {
       updates += 1;
-      const feed = openedFeed(laneId);
-      const posted = postFrames(feed, frames, Date.now());
-      state.feeds[laneId] = posted.feed;
-      recordReports(laneId, posted.reports);
+      const posted = postFrames(openedFeed(laneId), frames, Date.now());
+      takeFed(laneId, posted.feed, posted.reports);
       return posted.answer;
     },
     {
@@ -131,6 +129,23 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
     state.inbox.push({ type: 'REPORTS', reports: reports.map((report) => ({ ...report, lane, at, attempt: 1 })) });
   };
 
+  /** What an external lane's frames brought: its text to those who watch, the rest to the inbox. */
+  const takeFed = (lane: string, feed: Feed, reports: readonly FeedReport[]): void => {
+    const before = openedFeed(lane);
+    state.feeds[lane] = feed;
+    let offset = before.chars;
+    for (const report of reports) {
+      if (report.type !== 'PARTIAL') continue;
+      bus.partial({ lane_id: lane, attempt: 1, offset, text: report.text });
+      offset += report.text.length;
+    }
+    const [was, is] = [feedCounts(before), feedCounts(feed)];
+    const counted =
+      was.lost !== is.lost || was.late !== is.late || was.duplicates !== is.duplicates || was.refused !== is.refused;
+    // A frame that was dropped may bring nothing but its count.
+    recordReports(lane, counted ? [...reports, { type: 'SETTLE', usage: noUsage, counts: is }] : reports);
+  };
+
   /** Lanes that no activity runs keep their time here: gaps that nothing fills, and their own time limits. */
   const tickExternalLanes = (): void => {
     const now = Date.now();
@@ -140,8 +155,7 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
       const feed = state.feeds[laneId];
       if (feed && (feedDue(feed) ?? Infinity) <= now) {
         const fed = feedTick(feed, now);
-        state.feeds[laneId] = fed.feed;
-        recordReports(laneId, fed.reports);
+        takeFed(laneId, fed.feed, fed.reports);
       }
       if (timeoutMs === null || lane.dispatchedAt === null || now < lane.dispatchedAt + timeoutMs) continue;
       const message = `no final within the lane's timeout_ms of ${timeoutMs}`;

@@ -146,7 +146,10 @@ describe('a recorded history replays to the outcome it was recorded with', () =>
       {
         workflowBundle: { codePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '' },
         sinks: {
-          bus: { hint: { fn: () => {}, callDuringReplay: false } },
+          bus: {
+            hint: { fn: () => {}, callDuringReplay: false },
+            partial: { fn: () => {}, callDuringReplay: false },
+          },
           trace: { outcome: { fn: (_, status) => void outcomes.push(status), callDuringReplay: true } },
         },
       },
