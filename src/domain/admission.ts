@@ -12,14 +12,15 @@ export const admit = (call: {
   window: WindowLimits;
   inFlight: number;
   used: Amount;
-  policyFault: string | null;
+  /** What the plan already holds against it: policy, a missing price. */
+  faults: readonly Fault[];
   control: AdapterControl | null;
 }): Fault[] => {
   const faults = [
     ...windowFaults(call.inFlight, call.used, call.estimate, call.window),
     ...budgetFaults(call.ledger, call.estimate),
+    ...call.faults,
   ];
-  if (call.policyFault !== null) faults.push({ code: 'ESEC', message: call.policyFault });
   if (call.control?.status === 'DRAINING') {
     faults.push({
       code: 'EDRAINING',

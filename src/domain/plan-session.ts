@@ -1,12 +1,13 @@
 import type { Adapter } from '../contracts/adapter.js';
 import type { Window } from '../contracts/frames.js';
 import type { Tier } from '../contracts/session.js';
+import { noAmount } from './budget.js';
 import type {
-  Amount,
   LaneSpec,
   OpenSession,
   Operator,
   PlannedCall,
+  PlannedFault,
   PlannedLane,
   SessionPlan,
   WindowLimits,
@@ -62,10 +63,7 @@ const adapterKey = (adapter: Adapter, laneId: string): string => {
 
 const usdMicros = (usd: number): number => Math.round(usd * 1e6);
 
-interface Priced {
-  estimate: Amount;
-  policyFault: string | null;
-}
+type Priced = Pick<PlannedCall, 'estimate' | 'faults'>;
 
 /** An adapter without a price is refused at admission, never taken for free (spec 08 "Prices"). */
 const priced = (
@@ -75,12 +73,9 @@ const priced = (
 ): Priced => {
   const forbidden = operator.policyFault(tenant, adapter, tier);
   const estimate = operator.estimate(adapter, prompt, tier);
-  if (!('unpriced' in estimate)) return { estimate, policyFault: forbidden };
-  const unpriced = `EBUDGET: ${estimate.unpriced}`;
-  return {
-    estimate: { tokens: 0, usdMicros: 0 },
-    policyFault: forbidden === null ? unpriced : `${forbidden}; ${unpriced}`,
-  };
+  const faults: PlannedFault[] = forbidden === null ? [] : [{ code: 'ESEC', message: forbidden }];
+  if (!('unpriced' in estimate)) return { estimate, faults };
+  return { estimate: noAmount, faults: [{ code: 'EBUDGET', message: estimate.unpriced }, ...faults] };
 };
 
 /** Reputation as a factor of weight: clamp(rating / 1200, 0.5, 1.5) (spec 01 "Agreement and answers"). */

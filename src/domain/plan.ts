@@ -1,4 +1,5 @@
 import type { Adapter } from '../contracts/adapter.js';
+import type { ErrorCode } from './errors.js';
 import type { LaneSpec, OpenSession, SessionPolicy, Tier } from '../contracts/session.js';
 
 /** Money in millionths of a US dollar: whole numbers add up without rounding. */
@@ -7,8 +8,26 @@ export interface Amount {
   usdMicros: number;
 }
 
+/** Why a call is not allowed, in words that say what would be. */
+export interface PlannedFault {
+  code: ErrorCode;
+  message: string;
+}
+
+/** One call of an agent, with everything decided that depends on the operator's configuration. */
+export interface PlannedCall {
+  adapter: Adapter;
+  /** What a person calls it: "scripted", "openai gpt-…", "command grep". */
+  adapterName: string;
+  /** Lanes of one agent share its control status (DRAINING refuses the next call to it). */
+  adapterKey: string;
+  estimate: Amount;
+  /** Why it is refused whatever the window and the budget: policy (ESEC), no price (EBUDGET); []: allowed. */
+  faults: PlannedFault[];
+}
+
 /** A lane with everything decided that depends on the operator's configuration, so that the workflow needs none of it. */
-export interface PlannedLane {
+export interface PlannedLane extends PlannedCall {
   laneId: string;
   /** 1 for the first or only clone. */
   clone: number;
@@ -19,14 +38,6 @@ export interface PlannedLane {
   /** Persona weight x tier weight x reputation (spec 01 "Agreement and answers"). */
   weight: number;
   timeoutMs: number | null;
-  adapter: Adapter;
-  /** What a person calls it: "scripted", "openai gpt-…", "command grep". */
-  adapterName: string;
-  /** Lanes of one agent share its control status (DRAINING refuses the next call to it). */
-  adapterKey: string;
-  estimate: Amount;
-  /** Why the operator's policy refuses this lane (ESEC); null: allowed. */
-  policyFault: string | null;
 }
 
 /** The window the operator grants a session; Infinity does not survive JSON, so null is "no limit". */
@@ -34,14 +45,6 @@ export interface WindowLimits {
   maxParallel: number | null;
   maxTokens: number | null;
   maxUsdMicros: number | null;
-}
-
-export interface PlannedCall {
-  adapter: Adapter;
-  adapterName: string;
-  adapterKey: string;
-  estimate: Amount;
-  policyFault: string | null;
 }
 
 export interface SessionPlan {

@@ -200,7 +200,7 @@ class SessionRun {
       window: effectiveWindow(session.plan.window, control, this.now, grace),
       inFlight: inFlight.length,
       used: add(reserved(session), spent(session)),
-      policyFault: call.policyFault,
+      faults: call.faults,
       control,
     });
   }

@@ -9,14 +9,14 @@ const fitting: Call = {
   window: { maxParallel: 1, maxTokens: 10, maxUsdMicros: 10 },
   inFlight: 0,
   used: { tokens: 0, usdMicros: 0 },
-  policyFault: null,
+  faults: [],
   control: null,
 };
 const draining = control(null, { type: 'control', status: 'DRAINING' }, 0);
 const failing: Record<string, Partial<Call>> = {
   EWINDOW: { inFlight: 1 },
   EBUDGET: { ledger: ledgerOf({ maxTokens: 9, maxUsdMicros: null }) },
-  ESEC: { policyFault: 'tenant may not use gold' },
+  ESEC: { faults: [{ code: 'ESEC', message: 'tenant may not use gold' }] },
   EDRAINING: { control: draining },
 };
 const codes = (change: Partial<Call>): string[] => admit({ ...fitting, ...change }).map((fault) => fault.code);
@@ -41,7 +41,8 @@ describe('admission', () => {
     const ledger = ledgerOf({ maxTokens: 0, maxUsdMicros: 0 });
     expect(codes({ window, ledger })).toEqual(['EWINDOW', 'EWINDOW', 'EWINDOW', 'EBUDGET', 'EBUDGET']);
   });
-  test('says why policy refuses', () => {
-    expect(admit({ ...fitting, policyFault: 'no gold' })).toEqual([{ code: 'ESEC', message: 'no gold' }]);
+  test.each(['ESEC', 'EBUDGET'] as const)('says what the plan already holds against it: %s', (code) => {
+    const fault = { code, message: 'no gold' };
+    expect(admit({ ...fitting, faults: [fault] })).toEqual([fault]);
   });
 });
