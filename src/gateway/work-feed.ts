@@ -113,6 +113,7 @@ export class WorkFeed {
     this.#sync ??= setTimeout(() => {
       this.#sync = null;
       this.bus.publish(this.id, { type: 'sync' });
+      this.#seedExternalLanes().catch((error: unknown) => this.options.onError(error));
     }, syncEveryMs);
   }
 
@@ -214,12 +215,13 @@ export class WorkFeed {
     this.#wake();
   }
 
-  /** No worker streams the text of an external lane: the workflow alone has it. */
+  /** Nobody answers a `sync` for an external lane: the workflow alone has its text so far. */
   async #seedExternalLanes(): Promise<void> {
     const { lanes } = await this.source.status(this.id);
     for (const lane of lanes) {
       if (lane.adapter !== 'external' || typeof lane.answer !== 'string' || lane.answer === '') continue;
-      this.texts.merge({ lane_id: lane.lane_id, attempt: Math.max(1, lane.attempt), offset: 0, text: lane.answer });
+      const piece = { lane_id: lane.lane_id, attempt: Math.max(1, lane.attempt), offset: 0, text: lane.answer };
+      if (this.texts.merge(piece) === 'grown') this.#wake();
     }
   }
 }

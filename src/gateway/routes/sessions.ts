@@ -322,23 +322,6 @@ export const postFrames = route({
   handle: async ({ params: { id, lane }, headers, body }, ports) => {
     const key = bearer(headers.authorization);
     if (key === null || !ports.laneKeys.verify(known(id), lane, key)) return refuseFrames(known(id), lane, ports);
-    const answer = await ports.sessions.frames(id, lane, body.frames);
-    ports.bus.publish(id, { type: 'touched' });
-    if (ports.bus.isWatched(id)) await publishText(id, lane, ports);
-    return { status: 200, body: answer };
+    return { status: 200, body: await ports.sessions.frames(id, lane, body.frames) };
   },
 });
-
-/** No worker streams an external lane: its text so far is published here, whole, and readers take what they lack. */
-const publishText = async (id: string, lane: string, { sessions, bus }: Ports): Promise<void> => {
-  const { lanes } = await sessions.status(id);
-  const found = lanes.find(({ lane_id: laneId }) => laneId === lane);
-  if (typeof found?.answer !== 'string' || found.state === 'FINALIZED') return;
-  bus.publish(id, {
-    type: 'partial',
-    lane_id: lane,
-    attempt: Math.max(1, found.attempt),
-    offset: 0,
-    text: found.answer,
-  });
-};
