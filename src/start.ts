@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { sdkLogger } from '../temporal/sdk-logger.js';
 import { startApp, type App } from './app-host.js';
 import { loadConfig, type Config } from './config.js';
+import { modelsOf } from './cli/models.js';
 import { runSample, sampleTrustedCommands } from './sample.js';
 import { untilStopped } from './until-stopped.js';
 
@@ -79,7 +80,7 @@ async function main(): Promise<number> {
     tellWhereItIs(app, config);
     if (wantsSample) {
       say('');
-      await runSample({ baseUrl: app.gatewayUrl, apiKey, out: say });
+      await runSample({ baseUrl: app.gatewayUrl, apiKey, models: await modelsOf(process.env), out: say });
     }
     tellWhatIsNext(app);
   });

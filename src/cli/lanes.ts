@@ -1,9 +1,8 @@
-import type { Adapter } from '../contracts/adapter.js';
 import type { OpenSessionBody } from '../contracts/session.js';
 import { UsageError } from './errors.js';
+import { isModelKind, modelKinds, nameOf, type NamedModel } from './models.js';
 
 type LaneBody = OpenSessionBody['lanes'][number];
-type ModelKind = Extract<Adapter['kind'], 'openai' | 'anthropic' | 'openai-compatible'>;
 
 /** The lanes of an `ask`, the agreement that suits their answers, and a word to the person about who answers. */
 export interface Team {
@@ -11,9 +10,6 @@ export interface Team {
   agreement: NonNullable<OpenSessionBody['policy']>['agreement'];
   note: string;
 }
-
-const modelKinds: readonly ModelKind[] = ['openai', 'anthropic', 'openai-compatible'];
-const isModelKind = (kind: string | undefined): kind is ModelKind => modelKinds.includes(kind as ModelKind);
 
 const shortFirst =
   'Begin with one line "ANSWER: " and the shortest answer that says it all, in lower case where spelling allows, and end it ' +
@@ -31,7 +27,7 @@ const temperaments = [
   { persona_id: 'scholar', instructions: `You reason from first principles. ${shortFirst}` },
 ] as const;
 
-const modelLanes = (models: { kind: ModelKind; model: string }[]): LaneBody[] => {
+const modelLanes = (models: readonly NamedModel[]): LaneBody[] => {
   // One model is asked in three temperaments; several each get one, so that what differs is the model.
   const seats = models.length === 1 ? temperaments.map(() => models[0]!) : models;
   return seats.map(({ kind, model }, index) => {
@@ -40,23 +36,6 @@ const modelLanes = (models: { kind: ModelKind; model: string }[]): LaneBody[] =>
     return { lane_id: persona.persona_id + suffix, persona, adapter: { kind, model } };
   });
 };
-
-const parseModels = (text: string): { kind: ModelKind; model: string }[] =>
-  text
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== '')
-    .map((entry) => {
-      const slash = entry.indexOf('/');
-      const kind = entry.slice(0, slash);
-      const model = entry.slice(slash + 1);
-      if (slash > 0 && isModelKind(kind) && model !== '') return { kind, model };
-      throw new UsageError(
-        `PARLEY_ASK_MODELS has "${entry}"; write KIND/MODEL with one of ${modelKinds.join(', ')}, such as openai/gpt-4.1-mini.`,
-      );
-    });
-
-const keyVariables = ['OPENAI_BASE_URL', 'OPENAI_API_KEY', 'ANTHROPIC_API_KEY'] as const;
 
 const simulatedTeam = (question: string): LaneBody[] => {
   const answer = `A simulated answer to: ${question}`;
@@ -82,28 +61,16 @@ const simulatedTeam = (question: string): LaneBody[] => {
 };
 
 /** Who answers when the person names nobody: the environment's models, else simulated personas, and it says which. */
-export const defaultTeam = (question: string, env: Record<string, string | undefined>): Team => {
-  const models = parseModels(env['PARLEY_ASK_MODELS'] ?? '');
-  if (models.length > 0) {
-    return {
-      lanes: modelLanes(models),
-      agreement: readShortAnswer,
-      note: `Asking ${models.map(({ kind, model }) => `${kind}/${model}`).join(', ')} (PARLEY_ASK_MODELS).`,
-    };
-  }
-  const keys = keyVariables.filter((name) => env[name]);
-  const wayOut =
-    keys.length > 0
-      ? `${keys.join(' and ')} ${keys.length > 1 ? 'are' : 'is'} set, but PARLEY_ASK_MODELS names no model`
-      : 'no model key is set here';
-  return {
-    lanes: simulatedTeam(question),
-    agreement: readSimulated,
-    note:
-      `Simulated personas answer: ${wayOut}. They show how a session runs and know nothing of the question. ` +
-      'For real models set PARLEY_ASK_MODELS="openai/MODEL,anthropic/MODEL" here and their keys where the worker runs.',
-  };
-};
+export const defaultTeam = (question: string, models: readonly NamedModel[]): Team =>
+  models.length > 0
+    ? { lanes: modelLanes(models), agreement: readShortAnswer, note: `Asking ${models.map(nameOf).join(', ')}.` }
+    : {
+        lanes: simulatedTeam(question),
+        agreement: readSimulated,
+        note:
+          'Simulated personas answer: no model key is set here. They show how a session runs and know nothing of the question. ' +
+          'For real models set OPENAI_API_KEY, ANTHROPIC_API_KEY or OPENAI_BASE_URL, here and where the worker runs.',
+      };
 
 /** Lanes named on the command line as `kind[:model]`. @throws UsageError */
 export const namedTeam = (question: string, names: readonly string[]): Team => {

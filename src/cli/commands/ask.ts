@@ -3,6 +3,7 @@ import type { OpenSessionBody } from '../../contracts/session.js';
 import type { CommandContext } from '../context.js';
 import { exitCodes, UsageError } from '../errors.js';
 import { defaultTeam, namedTeam } from '../lanes.js';
+import { modelsOf } from '../models.js';
 import { watchSession } from './watch.js';
 
 export interface AskOptions {
@@ -52,7 +53,7 @@ const bodyOf = async (
       }
     : options.lane.length > 0
       ? namedTeam(question, options.lane)
-      : defaultTeam(question, context.env);
+      : defaultTeam(question, await modelsOf(context.env));
   const { threshold, deadline, id } = options;
   const policy: NonNullable<OpenSessionBody['policy']> = {
     ...fromFile?.policy,

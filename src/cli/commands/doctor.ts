@@ -152,18 +152,24 @@ const models: Probe = async ({ env }) => {
           detail: 'none set here; scripted, simulated and command lanes work',
           mend: `Set ${keyNames.join(', ')} where the worker runs.`,
         };
-  const asked = env['PARLEY_ASK_MODELS'];
-  return [
-    keys,
-    asked
-      ? { name: 'models of `ask`', verdict: 'ok', detail: asked }
-      : {
-          name: 'models of `ask`',
-          verdict: 'warn',
-          detail: 'simulated personas',
-          mend: 'Set PARLEY_ASK_MODELS="openai/MODEL,anthropic/MODEL".',
-        },
-  ];
+  const name = 'models of `ask`';
+  try {
+    const found = await modelsOf(env);
+    return [
+      keys,
+      found.length > 0
+        ? { name, verdict: 'ok', detail: found.map(nameOf).join(', ') }
+        : {
+            name,
+            verdict: 'warn',
+            detail: 'simulated personas',
+            mend: `Set ${keyNames.join(', ')} or PARLEY_ASK_MODELS.`,
+          },
+    ];
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return [keys, { name, verdict: 'fail', detail: error.message, mend: 'Set PARLEY_ASK_MODELS="KIND/MODEL".' }];
+  }
 };
 
 const enforcement: Probe = async ({ env }) => [
