@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { findServer } from '../../../temporal/find-server.js';
 import type { CommandContext } from '../context.js';
-import { exitCodes, ProblemError, UnreachableError } from '../errors.js';
+import { exitCodes, ProblemError, UnreachableError, UsageError } from '../errors.js';
+import { modelsOf, nameOf } from '../models.js';
 
 export interface Check {
   name: string;
