@@ -20,6 +20,7 @@ import { eventsQuery, framesUpdate, sessionWorkflowType, statusQuery } from '../
 import { fromFailure } from './failure.js';
 import { grpcStatus } from './grpc-status.js';
 import { searchAttributes } from './search-attributes.js';
+import { createTurns } from './turns.js';
 import { listWork } from './work-list.js';
 
 /** Where the workers of this installation take their tasks from. */
@@ -36,6 +37,12 @@ export interface SessionsClientOptions {
   /** Hears of what failed after its caller had been answered. */
   onError?: (error: unknown) => void;
 }
+
+/**
+ * Updates of one workflow under way from this gateway. Temporal takes 10 and puts the others off for seconds, a try at a
+ * time: waiting here is far shorter.
+ */
+const updatesAtOnce = 8;
 
 /** Most ids kept in memory as known sessions. */
 const rememberedIds = 10_000;
@@ -104,6 +111,7 @@ export const createSessionsClient = ({
       throw translated(error, id);
     }
   };
+  const turns = createTurns(updatesAtOnce);
   /** Ids seen to be sessions: others are not queried, since no worker of ours could answer for them. */
   const seen = new Set<string>();
   const describe = async (id: string): Promise<WorkflowExecutionDescription> => {
@@ -258,8 +266,10 @@ export const createSessionsClient = ({
     },
     frames: async (id, lane, frames) => {
       try {
-        return await client.withDeadline(Date.now() + deadlineMs, () =>
-          client.workflow.getHandle(id).executeUpdate(framesUpdate, { args: [lane, frames] }),
+        return await turns(id, () =>
+          client.withDeadline(Date.now() + deadlineMs, () =>
+            client.workflow.getHandle(id).executeUpdate(framesUpdate, { args: [lane, frames] }),
+          ),
         );
       } catch (error) {
         const isRefused = error instanceof WorkflowUpdateFailedError;
