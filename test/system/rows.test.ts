@@ -659,7 +659,9 @@ describe('a lane', () => {
         prompt: 'x'.repeat(400),
         lanes: [
           lane('a', [{ partial: 'bl' }, { after_ms: 3 * beat, final: 'blue' }], { tier: 'gold' }),
-          lane('x', [{ after_ms: beat, partial: 'blue, I should think, as the sky is so' }, ...silence], { tier: 'bronze' }),
+          lane('x', [{ after_ms: beat, partial: 'blue, I should think, as the sky is so' }, ...silence], {
+            tier: 'bronze',
+          }),
         ],
         budget: { max_tokens: 205 },
         policy: { quorum_min: 3 },
