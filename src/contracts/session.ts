@@ -67,7 +67,12 @@ export type AgreementPolicy = z.infer<typeof agreementSchema>;
 
 const escalationLaneSchema = laneSchema
   .omit({ clones: true })
-  .extend({ lane_id: laneId.default('escalation'), tier: tierSchema.default('gold') });
+  // The adapter is asked for only where escalation is allowed, so that a client may always send the whole policy.
+  .extend({
+    lane_id: laneId.default('escalation'),
+    tier: tierSchema.default('gold'),
+    adapter: adapterSchema.optional(),
+  });
 
 export const reconciliationSchema = z.enum(['first_win', 'consensus', 'weighted_merge']);
 export type Reconciliation = z.infer<typeof reconciliationSchema>;
@@ -186,8 +191,10 @@ export const openSessionSchema = z
     if (arbiter.allowed && !arbiter.adapter) fault(['policy', 'arbiter', 'adapter'], 'an allowed arbiter needs an adapter');
     if (escalation.allowed && !escalation.lane) {
       fault(['policy', 'escalation', 'lane'], 'an allowed escalation needs the lane to add');
+    } else if (escalation.allowed && !escalation.lane?.adapter) {
+      fault(['policy', 'escalation', 'lane', 'adapter'], 'an allowed escalation needs the adapter of its lane');
     }
-    if (escalation.lane && seen.has(escalation.lane.lane_id)) {
+    if (escalation.allowed && escalation.lane && seen.has(escalation.lane.lane_id)) {
       fault(['policy', 'escalation', 'lane', 'lane_id'], `"${escalation.lane.lane_id}" is taken by a lane`);
     }
     for (const [path, adapter] of [

@@ -161,7 +161,10 @@ export const planSession = (request: OpenSession, identity: PlanIdentity, operat
         lane(spec, index + 1, spec.clones === 1 ? spec.lane_id : `${spec.lane_id}#${index + 1}`),
       ),
     ),
-    escalation: escalation.allowed && escalation.lane ? lane(escalation.lane, 1, escalation.lane.lane_id) : null,
+    escalation:
+      escalation.allowed && escalation.lane?.adapter
+        ? lane({ ...escalation.lane, adapter: escalation.lane.adapter }, 1, escalation.lane.lane_id)
+        : null,
     judge: agreement.method === 'judge' ? call('judge', agreement.adapter) : null,
     arbiter: arbiter.allowed ? call('arbiter', arbiter.adapter) : null,
     merge: call('merge', merge?.adapter),
