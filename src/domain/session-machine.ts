@@ -58,6 +58,7 @@ export interface SessionFacts {
 const guard = (name: string, holds: (facts: SessionFacts) => boolean): Guard<SessionFacts> => ({ name, holds });
 const agreementHolds = guard('agreement >= threshold', (facts) => facts.agreementHolds);
 const lowConfidence = guard('low confidence', (facts) => !facts.agreementHolds);
+const quorum = guard('quorum', (facts) => facts.quorum);
 const provisionalEnabled = guard('provisional enabled', (facts) => facts.provisionalEnabled);
 const provisionalOff = guard('provisional off', (facts) => !facts.provisionalEnabled);
 const lanesRunning = guard('lanes still running', (facts) => facts.lanesRunning);
@@ -92,11 +93,17 @@ export const sessionMachine: Machine<SessionState, SessionEventName, SessionFact
     {
       from: 'BUFFERING',
       on: 'QUORUM_REACHED',
-      guard: [provisionalEnabled, lanesRunning],
+      guard: [quorum, provisionalEnabled, lanesRunning],
       to: 'PROVISIONAL',
       actions: ['emit_provisional'],
     },
-    { from: 'BUFFERING', on: 'QUORUM_REACHED', guard: provisionalOff, to: 'RECONCILING', actions: ['freeze_inputs'] },
+    {
+      from: 'BUFFERING',
+      on: 'QUORUM_REACHED',
+      guard: [quorum, provisionalOff],
+      to: 'RECONCILING',
+      actions: ['freeze_inputs'],
+    },
     { from: 'BUFFERING', on: 'ALL_ENDED', guard: agreementHolds, to: 'RECONCILING', actions: ['freeze_inputs'] },
     { from: 'BUFFERING', on: 'ALL_ENDED', guard: lowConfidence, to: 'DEADLINE', actions: [] },
     { from: ['STREAMING', 'BUFFERING'], on: 'DEADLINE', to: 'DEADLINE', actions: [] },
