@@ -19,7 +19,7 @@ import { available, ledgerOf, noAmount } from '../src/domain/budget.js';
 import { postFrames, checkRoom } from '../src/domain/external-lane.js';
 import { feedCounts, feedDue, feedTick, openFeed, type Feed, type FeedReport } from '../src/domain/feed.js';
 import { hasEnded } from '../src/domain/lane.js';
-import type { PlannedCall, SessionPlan } from '../src/domain/plan.js';
+import type { CallSetup, SessionSetup } from '../src/domain/session-setup.js';
 import * as prompts from '../src/domain/prompts.js';
 import { mergeTexts } from '../src/domain/session-result.js';
 import { isOver, nextDue, stepSession, type SessionEffect, type SessionEvent } from '../src/domain/session.js';
@@ -56,12 +56,12 @@ const cancelMs = 15_000;
  * One question to N lanes (spec 01). Handlers only record; one loop takes an event, steps the pure machine and performs
  * what it asks for.
  */
-export async function session(plan: SessionPlan, carried?: SessionState): Promise<SessionStatus> {
+export async function session(setup: SessionSetup, carried?: SessionState): Promise<SessionStatus> {
   // Started by hand with something else, it must end in words, not retry its first task for ever.
-  if (!Array.isArray(plan?.lanes))
-    throw refusal('invalid_request', 'a session takes a plan; start it with POST /v1/sessions');
+  if (!Array.isArray(setup?.lanes))
+    throw refusal('invalid_request', 'a session takes a setup; start it with POST /v1/sessions');
   const state: SessionState = carried ?? {
-    session: openSessionState(plan, workflowInfo().startTime.getTime()),
+    session: openSessionState(setup, workflowInfo().startTime.getTime()),
     feeds: {},
     inbox: [{ type: 'FAN_OUT' }],
     groups: [],
@@ -86,7 +86,7 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
     ended: isOver(state.session),
   }));
   setHandler(directivesQuery, () => ({
-    ended: state.session.lanes.filter(hasEnded).map((lane) => lane.plan.laneId),
+    ended: state.session.lanes.filter(hasEnded).map((lane) => lane.setup.laneId),
   }));
   setHandler(reportSignal, ({ reports }) => {
     state.inbox.push({ type: 'REPORTS', reports });
@@ -103,12 +103,16 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
       description: 'Frames of an external lane',
       // Refused before it is accepted, so that a refusal leaves no history.
       validator: (laneId, frames) => {
-        const lane = state.session.lanes.find((candidate) => candidate.plan.laneId === laneId);
-        if (!lane) throw refusal('not_found', `session ${plan.id} has no lane "${laneId}"`);
-        if (lane.plan.adapter.kind !== 'external') {
-          throw refusal('wrong_state', `lane "${laneId}" is ${lane.plan.adapterName}; only external lanes take frames`);
+        const lane = state.session.lanes.find((candidate) => candidate.setup.laneId === laneId);
+        if (!lane) throw refusal('not_found', `session ${setup.id} has no lane "${laneId}"`);
+        if (lane.setup.adapter.kind !== 'external') {
+          throw refusal(
+            'wrong_state',
+            `lane "${laneId}" is ${lane.setup.adapterName}; only external lanes take frames`,
+          );
         }
-        if (isOver(state.session)) throw refusal('wrong_state', `session ${plan.id} has ended: ${state.session.state}`);
+        if (isOver(state.session))
+          throw refusal('wrong_state', `session ${setup.id} has ended: ${state.session.state}`);
         const feed = openedFeed(laneId);
         try {
           checkRoom(feed, frames, Date.now());
@@ -120,9 +124,9 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
   );
 
   const openedFeed = (laneId: string): Feed => {
-    const lane = state.session.lanes.find((candidate) => candidate.plan.laneId === laneId);
-    const tier = lane?.plan.tier ?? 'silver';
-    return state.feeds[laneId] ?? openFeed(plan.policy, tier, plan.window, plan.prompt);
+    const lane = state.session.lanes.find((candidate) => candidate.setup.laneId === laneId);
+    const tier = lane?.setup.tier ?? 'silver';
+    return state.feeds[laneId] ?? openFeed(setup.policy, tier, setup.window, setup.prompt);
   };
   const recordReports = (lane: string, reports: readonly FeedReport[]): void => {
     const at = Date.now();
@@ -150,7 +154,7 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
   const tickExternalLanes = (): void => {
     const now = Date.now();
     for (const lane of state.session.lanes) {
-      const { laneId, adapter, timeoutMs } = lane.plan;
+      const { laneId, adapter, timeoutMs } = lane.setup;
       if (adapter.kind !== 'external' || hasEnded(lane)) continue;
       const feed = state.feeds[laneId];
       if (feed && (feedDue(feed) ?? Infinity) <= now) {
@@ -166,10 +170,10 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
   };
   const externalDue = (): number[] =>
     state.session.lanes.flatMap((lane) => {
-      if (lane.plan.adapter.kind !== 'external' || hasEnded(lane)) return [];
-      const gap = state.feeds[lane.plan.laneId] ? feedDue(state.feeds[lane.plan.laneId] as Feed) : null;
+      if (lane.setup.adapter.kind !== 'external' || hasEnded(lane)) return [];
+      const gap = state.feeds[lane.setup.laneId] ? feedDue(state.feeds[lane.setup.laneId] as Feed) : null;
       const timeout =
-        lane.plan.timeoutMs !== null && lane.dispatchedAt !== null ? lane.dispatchedAt + lane.plan.timeoutMs : null;
+        lane.setup.timeoutMs !== null && lane.dispatchedAt !== null ? lane.dispatchedAt + lane.setup.timeoutMs : null;
       return [gap, timeout].filter((due): due is number => due !== null);
     });
 
@@ -187,22 +191,23 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
   };
 
   const runGroup = (group: string, laneIds: string[], attempt: number): void => {
-    const given = state.session.lanes.filter((lane) => laneIds.includes(lane.plan.laneId) && !hasEnded(lane));
+    const given = state.session.lanes.filter((lane) => laneIds.includes(lane.setup.laneId) && !hasEnded(lane));
     const run = async (): Promise<void> => {
       try {
         const reports = await lanes.runLanes.executeWithOptions(
           { summary: `lanes ${laneIds.join(', ')}`.slice(0, 200) },
           [
             {
-              workId: plan.id,
+              workId: setup.id,
+              traceId: setup.traceId,
               group,
-              prompt: plan.prompt,
-              policy: plan.policy,
-              window: plan.window,
-              lanes: given.map((lane) => lane.plan),
+              prompt: setup.prompt,
+              policy: setup.policy,
+              window: setup.window,
+              lanes: given.map((lane) => lane.setup),
               attempt,
               others: votesOf(state.session, false),
-              budget: available(ledgerOf(plan.budget, noAmount, spent(state.session))),
+              budget: available(ledgerOf(setup.budget, noAmount, spent(state.session))),
             },
           ],
         );
@@ -226,14 +231,15 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
     });
   };
 
-  const askInput = (role: string, planned: PlannedCall, prompt: string, instructions: string, callsBefore = 0) => ({
-    workId: plan.id,
+  const askInput = (role: string, prepared: CallSetup, prompt: string, instructions: string, callsBefore = 0) => ({
+    workId: setup.id,
+    traceId: setup.traceId,
     role,
-    adapter: planned.adapter,
+    adapter: prepared.adapter,
     prompt,
     instructions,
     callsBefore,
-    gaps: plan.policy.gaps,
+    gaps: setup.policy.gaps,
   });
 
   const frozenAnswers = (): prompts.NamedAnswer[] => state.session.frozen?.votes.map((vote) => vote) ?? [];
@@ -262,17 +268,17 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
   const judge = async (key: string): Promise<SessionEvent> => {
     const votes = key.split(' ').map((entry) => entry.slice(0, entry.lastIndexOf(':')));
     const answers = state.session.lanes
-      .filter((lane) => votes.includes(lane.plan.laneId))
-      .map((lane) => ({ laneId: lane.plan.laneId, weight: lane.plan.weight, answer: lane.answer ?? lane.text }));
+      .filter((lane) => votes.includes(lane.setup.laneId))
+      .map((lane) => ({ laneId: lane.setup.laneId, weight: lane.setup.weight, answer: lane.answer ?? lane.text }));
     const ids = answers.map((answer) => answer.laneId);
     const callsBefore = state.judgeCalls;
     state.judgeCalls += 1;
     try {
-      if (!plan.judge) throw new Error('no judge is planned');
+      if (!setup.judge) throw new Error('no judge is prepared');
       const input = askInput(
         'judge',
-        plan.judge,
-        prompts.judgePrompt(plan.prompt, answers),
+        setup.judge,
+        prompts.judgePrompt(setup.prompt, answers),
         prompts.judgeInstructions,
         callsBefore,
       );
@@ -287,21 +293,21 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
     }
   };
   const arbitrate = async (): Promise<CallRecord> => {
-    if (!plan.arbiter) return { usage: noUsage, outcome: 'failed', answer: null };
-    const prompt = prompts.arbiterPrompt(plan.prompt, frozenAnswers());
-    const input = askInput('arbiter', plan.arbiter, prompt, prompts.arbiterInstructions);
+    if (!setup.arbiter) return { usage: noUsage, outcome: 'failed', answer: null };
+    const prompt = prompts.arbiterPrompt(setup.prompt, frozenAnswers());
+    const input = askInput('arbiter', setup.arbiter, prompt, prompts.arbiterInstructions);
     return await record(() =>
-      calls(plan.policy.arbiter.timeout_ms).askAgent.executeWithOptions({ summary: 'arbiter' }, [input]),
+      calls(setup.policy.arbiter.timeout_ms).askAgent.executeWithOptions({ summary: 'arbiter' }, [input]),
     );
   };
   const merge = async (): Promise<CallRecord> => {
-    if (!plan.merge) return { usage: noUsage, outcome: 'failed', answer: null };
+    if (!setup.merge) return { usage: noUsage, outcome: 'failed', answer: null };
     const texts = (mergeTexts(state.session) ?? []).map(({ laneId, weight, text }) => ({
       laneId,
       weight,
       answer: text,
     }));
-    const input = askInput('merge', plan.merge, prompts.mergePrompt(plan.prompt, texts), prompts.mergeInstructions);
+    const input = askInput('merge', setup.merge, prompts.mergePrompt(setup.prompt, texts), prompts.mergeInstructions);
     return await record(() => calls(callMs).askAgent.executeWithOptions({ summary: 'merge of the answers' }, [input]));
   };
 
@@ -352,7 +358,7 @@ export async function session(plan: SessionPlan, carried?: SessionState): Promis
       await condition(() => state.inbox.length > 0 || mustContinue());
       if (state.inbox.length > 0) takeEvents();
       else {
-        await continueAsNew<typeof session>(plan, {
+        await continueAsNew<typeof session>(setup, {
           ...state,
           events: [],
           eventsBefore: state.eventsBefore + state.events.length,

@@ -49,7 +49,10 @@ export const durableEventSchema = z
     }),
     z.strictObject({ event: z.literal('final'), data: sessionResultSchema }),
     z.strictObject({ event: z.literal('waiting'), data: waitingSchema.nullable() }),
-    z.strictObject({ event: z.literal('budget'), data: z.looseObject({ at, action: z.string(), lane_id: z.string().optional() }) }),
+    z.strictObject({
+      event: z.literal('budget'),
+      data: z.looseObject({ at, action: z.string(), lane_id: z.string().optional() }),
+    }),
     z.strictObject({ event: z.literal('log'), data: z.strictObject({ at, message: z.string() }) }),
     z.strictObject({ event: z.literal('error'), data: sessionErrorSchema.extend({ at }) }),
   ])

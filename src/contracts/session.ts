@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { adapterSchema } from './adapter.js';
 import { usageSchema, windowSchema } from './frames.js';
-import { lifecycleSchema, linksSchema, spendSchema, startCommon, startedSchema, waitingSchema, workIdSchema } from './work.js';
+import {
+  lifecycleSchema,
+  linksSchema,
+  spendSchema,
+  startCommon,
+  startedSchema,
+  waitingSchema,
+  workIdSchema,
+} from './work.js';
 
 export const tiers = ['gold', 'silver', 'bronze'] as const;
 export const tierSchema = z.enum(tiers);
@@ -51,7 +59,11 @@ export const agreementSchema = z
         regex: z.string().min(1).max(500).optional(),
         schema: z
           .strictObject({
-            enum: z.array(z.union([z.string(), z.number(), z.boolean()])).min(1).max(100).optional(),
+            enum: z
+              .array(z.union([z.string(), z.number(), z.boolean()]))
+              .min(1)
+              .max(100)
+              .optional(),
             type: z.enum(['string', 'number', 'integer', 'boolean']).optional(),
             minimum: z.number().optional(),
             maximum: z.number().optional(),
@@ -188,7 +200,8 @@ export const openSessionSchema = z
     if (agreement.choice && !agreement.choice.pointer && !agreement.choice.regex && !agreement.choice.schema) {
       fault(['policy', 'agreement', 'choice'], 'needs a pointer, a regex or a schema');
     }
-    if (arbiter.allowed && !arbiter.adapter) fault(['policy', 'arbiter', 'adapter'], 'an allowed arbiter needs an adapter');
+    if (arbiter.allowed && !arbiter.adapter)
+      fault(['policy', 'arbiter', 'adapter'], 'an allowed arbiter needs an adapter');
     if (escalation.allowed && !escalation.lane) {
       fault(['policy', 'escalation', 'lane'], 'an allowed escalation needs the lane to add');
     } else if (escalation.allowed && !escalation.lane?.adapter) {
@@ -324,7 +337,9 @@ export const sessionErrorSchema = z
   .strictObject({
     code: z.string(),
     message: z.string(),
-    lanes: z.array(z.strictObject({ lane_id: z.string(), state: laneStateSchema, reason: laneReasonSchema.nullable() })),
+    lanes: z.array(
+      z.strictObject({ lane_id: z.string(), state: laneStateSchema, reason: laneReasonSchema.nullable() }),
+    ),
   })
   .meta({ id: 'SessionError' });
 export type SessionErrorBody = z.infer<typeof sessionErrorSchema>;

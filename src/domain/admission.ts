@@ -1,5 +1,5 @@
 import { budgetFaults, type Ledger } from './budget.js';
-import type { Amount, WindowLimits } from './plan.js';
+import type { Amount, WindowLimits } from './session-setup.js';
 import { windowFaults, type AdapterControl, type Fault } from './window.js';
 
 /**
@@ -12,7 +12,7 @@ export const admit = (call: {
   window: WindowLimits;
   inFlight: number;
   used: Amount;
-  /** What the plan already holds against it: policy, a missing price. */
+  /** What the setup already holds against it: policy, a missing price. */
   faults: readonly Fault[];
   control: AdapterControl | null;
 }): Fault[] => {

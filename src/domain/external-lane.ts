@@ -1,24 +1,37 @@
 import type { Frame, FramesAnswer } from '../contracts/frames.js';
 import { ParleyError } from './errors.js';
-import { feedDue, feedFrame, feedWindow, type Feed, type FeedReport } from './feed.js';
-import { ack, missing, overflows } from './frames.js';
+import { feedDue, feedFrame, feedWindow, heldText, type Feed, type FeedReport } from './feed.js';
+import { ack, charsBehindGap, heldChars, isFull, missing } from './frames.js';
 import { toWire } from './window.js';
 
 /** How long a poster is asked to wait when only time can make room. */
 const defaultRetryMs = 1_000;
 
+/** Characters that have come and were not handed on: held by a pause, or waiting in the buffer. */
+const undelivered = (feed: Feed): number => heldText(feed.held).length + heldChars(feed.buffer);
+
+/** Whether something stands behind a number that is missing. */
+const hasGap = ({ buffer }: Feed): boolean =>
+  charsBehindGap(buffer) > 0 || buffer.waiting.some((held) => held.msgSeq > buffer.nextMsgSeq);
+
+const fillsGap = (before: Feed, after: Feed): boolean =>
+  hasGap(before) &&
+  (after.buffer.nextMsgSeq > before.buffer.nextMsgSeq || charsBehindGap(after.buffer) < charsBehindGap(before.buffer));
+
 /**
  * Whether a batch may be taken (spec 01 "frames pushed from outside get 429"): a full lane takes what fills its gap or
- * ends it, and nothing that would only lengthen the queue. A batch is taken whole or not at all, so nothing is half-done.
+ * ends it, and nothing that would only lengthen the queue. It is tried as a whole, so that a batch that fills the gap and
+ * goes on from there has the room that it makes; it is taken whole or not at all, so nothing is half-done.
  * @throws ParleyError EWINDOW_AGENT with `retryAfterMs`
  */
 export const checkRoom = (feed: Feed, frames: readonly Frame[], now: number): void => {
-  const held = feed.held.reduce((sum, delivery) => sum + (delivery.type === 'text' ? delivery.text.length : 0), 0);
-  const data = frames.filter((frame) => frame.type !== 'control');
-  const ends = frames.some((frame) => frame.type === 'final' || frame.type === 'fail');
-  const full = held >= feed.buffer.limitChars && feed.paused === 'agent' && data.length > 0 && !ends;
-  const overflow = feed.paused === 'buffer' && data.some((frame) => overflows(feed.buffer, frame, now));
-  if (!full && !overflow) return;
+  const isBlocked = isFull(feed.buffer);
+  const isHolding = feed.paused === 'agent' && heldText(feed.held).length >= feed.buffer.limitChars;
+  if (feed.ended || !(isBlocked || isHolding)) return;
+  const { feed: after } = postFrames(feed, frames, now);
+  if (after.ended || fillsGap(feed, after)) return;
+  const isLonger = undelivered(after) > undelivered(feed);
+  if (!isLonger || (!isHolding && !isFull(after.buffer))) return;
   const due = feedDue(feed);
   const retryAfterMs = due === null ? defaultRetryMs : Math.max(1, due - now);
   throw new ParleyError(
@@ -59,4 +72,3 @@ export const postFrames = (before: Feed, frames: readonly Frame[], now: number):
   };
   return { feed, reports, answer };
 };
-

@@ -13,7 +13,7 @@ import {
   type Received,
 } from './frames.js';
 import type { FrameCounts, LaneReport } from './lane.js';
-import type { Amount, WindowLimits } from './plan.js';
+import type { Amount, WindowLimits } from './session-setup.js';
 import { answerText } from './text.js';
 import { control as changed, effectiveWindow, isPausing, readyControl, toWire, type AdapterControl } from './window.js';
 
@@ -80,7 +80,7 @@ export const feedWindow = (feed: Feed, now: number): WindowLimits =>
 /** The next moment at which a gap is given up, or null. */
 export const feedDue = (feed: Feed): number | null => (feed.ended ? null : nextExpiry(feed.buffer));
 
-const heldText = (held: readonly Delivery[]): string =>
+export const heldText = (held: readonly Delivery[]): string =>
   held.map((delivery) => (delivery.type === 'text' ? delivery.text : '')).join('');
 
 /**
@@ -116,7 +116,14 @@ const feedControl = (feed: Feed, now: number): Fed => {
   const window = toWire(feedWindow(feed, now));
   const { control } = feed;
   if (isPausing(control.status)) {
-    if (feed.paused !== null) return { feed: { ...feed, paused: 'agent' }, reports: [], outcome: 'accepted' };
+    // Paused already: nothing stops that had not stopped, but what the agent says of itself has changed.
+    if (feed.paused !== null) {
+      return {
+        feed: { ...feed, paused: 'agent' },
+        reports: [{ type: 'CONTROL', control, window }],
+        outcome: 'accepted',
+      };
+    }
     const type = control.status === 'BUSY' ? 'BACKPRESSURE' : 'PAUSE';
     return { feed: { ...feed, paused: 'agent' }, reports: [{ type, control, window }], outcome: 'accepted' };
   }
@@ -156,14 +163,16 @@ const deliver = (
         break;
       case 'final': {
         const text = heldText(feed.held);
-        const answer = delivery.json ?? delivery.text;
+        // A json of null is an answer like any other, an empty one: it too replaces what was streamed.
+        const answer = delivery.json === undefined ? delivery.text : delivery.json;
+        const isGiven = delivery.json !== undefined || delivery.text !== null;
         // A final with an answer replaces what was streamed, so the longer of the two is what was paid for.
         const said = answer === null ? 0 : answerText(answer).length;
         feed = { ...feed, held: [], chars: Math.max(feed.chars + text.length, said), ended: true };
         reports.push({
           type: 'FINAL',
           ...(text === '' ? {} : { text }),
-          ...(answer === null ? {} : { answer }),
+          ...(isGiven ? { answer } : {}),
           usage: usageOf(feed, delivery.usage),
           counts: feedCounts(feed),
         });
@@ -171,7 +180,7 @@ const deliver = (
       }
       case 'fail': {
         const { code, message } = delivery;
-        feed = { ...feed, held: [], ended: true };
+        feed = { ...feed, held: [], chars: feed.chars + heldText(feed.held).length, ended: true };
         reports.push({ type: 'FAIL', code, message, usage: usageOf(feed, null), counts: feedCounts(feed) });
         break;
       }

@@ -1,8 +1,9 @@
 import type { Json, Window } from '../contracts/frames.js';
 import type { LaneReason, LaneState } from '../contracts/session.js';
+import { add, noAmount } from './budget.js';
 import { laneMachine, type LaneActionName, type LaneEventName, type LaneFacts } from './lane-machine.js';
 import { isTerminal, match, step, type Step } from './machine.js';
-import type { Amount, PlannedLane } from './plan.js';
+import type { Amount, LaneSetup } from './session-setup.js';
 import { isEmptyAnswer } from './text.js';
 import type { AdapterControl } from './window.js';
 
@@ -32,7 +33,7 @@ export type LaneReport = { lane: string; at: number; attempt: number; counts?: F
 
 /** One lane of a session as the workflow carries it: plain JSON. */
 export interface Lane {
-  plan: PlannedLane;
+  setup: LaneSetup;
   order: number;
   state: LaneState;
   attempt: number;
@@ -50,15 +51,15 @@ export interface Lane {
   reason: LaneReason | null;
   reserved: Amount;
   usage: Amount;
+  /** Of `usage`, what earlier attempts used: a worker's death gives no money back. */
+  earlier: Amount;
   counts: FrameCounts;
   control: AdapterControl | null;
   window: Window | null;
 }
 
-export const nothing: Amount = { tokens: 0, usdMicros: 0 };
-
-export const openLane = (plan: PlannedLane, order: number): Lane => ({
-  plan,
+export const openLane = (setup: LaneSetup, order: number): Lane => ({
+  setup,
   order,
   state: 'INIT',
   attempt: 1,
@@ -70,8 +71,9 @@ export const openLane = (plan: PlannedLane, order: number): Lane => ({
   firstAt: null,
   endedAt: null,
   reason: null,
-  reserved: nothing,
-  usage: nothing,
+  reserved: noAmount,
+  usage: noAmount,
+  earlier: noAmount,
   counts: { lost: 0, late: 0, duplicates: 0, refused: 0 },
   control: null,
   window: null,
@@ -105,7 +107,7 @@ export const stepLane = (
   const next: Lane = { ...lane, ...change, state: taken.to };
   if (isTerminal(laneMachine, taken.to)) {
     next.endedAt = now;
-    next.reserved = nothing;
+    next.reserved = noAmount;
   }
   return { lane: next, step: taken };
 };
@@ -129,6 +131,14 @@ const max = (a: Amount, b: Amount): Amount => ({
   usdMicros: Math.max(a.usdMicros, b.usdMicros),
 });
 
+/** Usage of one attempt is told as a total; what is told twice counts once, and attempts add up. */
+const usageAfter = (lane: Lane, report: LaneReport): Pick<Lane, 'usage' | 'earlier'> => {
+  const { usage, earlier, attempt } = lane;
+  if (report.attempt < attempt || !('usage' in report) || !report.usage) return { usage, earlier };
+  const before = report.attempt > attempt ? usage : earlier;
+  return { usage: max(usage, add(before, report.usage)), earlier: before };
+};
+
 /**
  * Takes one report. `step` is null where the report was data only, or where the machine takes no such event any more:
  * then `dropped` is true, and only counters and usage are kept (what comes after a terminal state is counted).
@@ -137,20 +147,25 @@ export const applyReport = (
   lane: Lane,
   report: LaneReport,
 ): { lane: Lane; step: LaneStep | null; dropped: boolean } => {
-  const counts = report.counts ?? lane.counts;
-  const stale = report.attempt < lane.attempt;
-  const usage = 'usage' in report && report.usage && !stale ? max(lane.usage, report.usage) : lane.usage;
-  const kept: Lane = { ...lane, counts, usage };
+  const isStale = report.attempt < lane.attempt;
+  const restarted = report.attempt > lane.attempt;
+  const counts = (isStale ? null : report.counts) ?? lane.counts;
+  const used = usageAfter(lane, report);
+  // A lane that still runs takes a new attempt with its step alone; one that has ended only pays for it.
+  const kept: Lane = restarted
+    ? hasEnded(lane) && 'usage' in report
+      ? { ...lane, counts, ...used, attempt: report.attempt }
+      : lane
+    : { ...lane, counts, ...used };
   if (report.type === 'SETTLE') return { lane: kept, step: null, dropped: false };
   if (report.type === 'CONTROL') {
     return { lane: { ...kept, control: report.control, window: report.window }, step: null, dropped: false };
   }
-  const restarted = report.attempt > lane.attempt;
-  if (stale || !match(laneMachine, lane.state, report.type, { ...noFacts, restarted })) {
+  if (isStale || !match(laneMachine, lane.state, report.type, { ...noFacts, restarted })) {
     return { lane: kept, step: null, dropped: true };
   }
-  const change: Partial<Lane> = { counts, usage, reason: reasonOf(report), attempt: report.attempt };
-  if (restarted) Object.assign(change, { text: '', delivered: false });
+  const change: Partial<Lane> = { counts, ...used, reason: reasonOf(report), attempt: report.attempt };
+  if (restarted) Object.assign(change, { text: '', delivered: false, earlier: lane.usage });
   const text = restarted ? '' : lane.text;
   switch (report.type) {
     case 'DISPATCH_OK':
@@ -161,7 +176,11 @@ export const applyReport = (
       break;
     case 'FINAL': {
       const whole = text + (report.text ?? '');
-      Object.assign(change, { text: whole, answer: report.answer ?? whole, delivered: true });
+      Object.assign(change, {
+        text: whole,
+        answer: report.answer === undefined ? whole : report.answer,
+        delivered: true,
+      });
       break;
     }
     case 'PAUSE':

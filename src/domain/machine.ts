@@ -52,7 +52,8 @@ export const match = <S extends string, E extends string, F, A extends string>(
   event: E,
   facts: F,
 ): Row<S, E, F, A> | null =>
-  rowsFrom(machine, state).find((row) => row.on === event && list(row.guard).every((guard) => guard.holds(facts))) ?? null;
+  rowsFrom(machine, state).find((row) => row.on === event && list(row.guard).every((guard) => guard.holds(facts))) ??
+  null;
 
 /**
  * One step of a machine: pure, so the same table runs the product, draws its diagrams and lists every refused pair.

@@ -45,7 +45,8 @@ export const judgement = (answer: Json, ids: readonly string[]): string[][] | st
     if (!Array.isArray(group)) return 'each of the judge\'s "groups" has to be a list of ids';
     const members: string[] = [];
     for (const id of group) {
-      if (typeof id !== 'string' || !ids.includes(id)) return `the judge names ${JSON.stringify(id)}, which is no answer`;
+      if (typeof id !== 'string' || !ids.includes(id))
+        return `the judge names ${JSON.stringify(id)}, which is no answer`;
       if (seen.has(id)) return `the judge puts ${id} into two groups`;
       seen.add(id);
       members.push(id);

@@ -1,10 +1,11 @@
 import type { Json } from '../contracts/frames.js';
 import type { SessionErrorBody, SessionResult, SessionState } from '../contracts/session.js';
 import type { Lane } from './lane.js';
-import { answerOf, contributes, isRunning, nothing, openLane } from './lane.js';
-import { agreementOf, isVote, type Agreement, type Vote } from './agreement.js';
-import { add, subtract } from './budget.js';
-import type { Amount, SessionPlan } from './plan.js';
+import { answerOf, contributes, isRunning, openLane } from './lane.js';
+import { isVote, type Agreement, type Vote } from './agreement.js';
+import { agreementBy } from './session-agreement.js';
+import { add, noAmount, subtract } from './budget.js';
+import type { Amount, SessionSetup } from './session-setup.js';
 import type { WaitingRecord } from './waiting.js';
 
 export interface ProvisionalRecord {
@@ -21,6 +22,8 @@ export interface ProvisionalRecord {
 export interface Scored {
   key: string;
   partition: string[][] | null;
+  /** Asked past the deadline: then it is the last word, whatever comes meanwhile. */
+  late: boolean;
 }
 
 export interface CallRecord {
@@ -31,10 +34,12 @@ export interface CallRecord {
 
 /** A whole session as plain JSON: what continue-as-new carries, `snapshot` returns and a fork would start from. */
 export interface Session {
-  plan: SessionPlan;
+  setup: SessionSetup;
   state: SessionState;
   lanes: Lane[];
   startedAt: number;
+  /** When it last took an event: nothing that was due by then is due any more. */
+  steppedAt: number;
   dispatchedAt: number | null;
   deadlineAt: number | null;
   endedAt: number | null;
@@ -44,7 +49,8 @@ export interface Session {
   /** Agreement as last computed over the lanes that have answered. */
   agreement: number;
   scored: Scored | null;
-  scoring: string | null;
+  /** What the scorer is being asked. */
+  scoring: Omit<Scored, 'partition'> | null;
   escalations: number;
   earlyExited: boolean;
   endedBy: SessionResult['ended_by'] | null;
@@ -61,11 +67,12 @@ export interface Session {
   dropped: number;
 }
 
-export const openSessionState = (plan: SessionPlan, now: number): Session => ({
-  plan,
+export const openSessionState = (setup: SessionSetup, now: number): Session => ({
+  setup,
   state: 'INIT',
-  lanes: plan.lanes.map(openLane),
+  lanes: setup.lanes.map(openLane),
   startedAt: now,
+  steppedAt: now,
   dispatchedAt: null,
   deadlineAt: null,
   endedAt: null,
@@ -81,7 +88,7 @@ export const openSessionState = (plan: SessionPlan, now: number): Session => ({
   frozen: null,
   arbiter: null,
   merge: null,
-  overhead: nothing,
+  overhead: noAmount,
   waiting: null,
   result: null,
   error: null,
@@ -94,13 +101,13 @@ export const votesOf = (session: Session, partials: boolean): Vote[] =>
     const final = lane.state === 'FINALIZED';
     const answer = contributes(lane) && (final || partials) ? answerOf(lane) : null;
     if (answer === null) return [];
-    const { laneId, weight, tier } = lane.plan;
+    const { laneId, weight, tier } = lane.setup;
     return [{ laneId, order: lane.order, weight, tier, answer, final, endedAt: final ? lane.endedAt : null }];
   });
 
 /** Tentative votes count while `count_partials` is on; and where nobody has finalised, what there is has to do. */
 export const countedVotes = (session: Session): Vote[] => {
-  const { agreement, count_partials } = session.plan.policy;
+  const { agreement, count_partials } = session.setup.policy;
   return votesOf(session, count_partials).filter((vote) => isVote(vote, agreement));
 };
 export const reconcilableVotes = (session: Session): Vote[] => {
@@ -113,17 +120,20 @@ export const allEnded = (session: Session): boolean => running(session).length =
 export const hasAnswer = (session: Session): boolean =>
   session.lanes.some((lane) => contributes(lane) && answerOf(lane) !== null);
 
+/** Lanes that were added on escalation stand behind the prepared ones. */
+export const isEscalation = (session: Session, lane: Lane): boolean => lane.order >= session.setup.lanes.length;
+
 /** Names the answers a scorer was asked about: a partition of other answers says nothing of these. */
 export const scoreKey = (votes: readonly Vote[]): string =>
   votes.map((vote) => `${vote.laneId}:${vote.final ? 'final' : 'partial'}`).join(' ');
 
-export const isScored = (session: Session): boolean => session.plan.policy.agreement.method === 'judge';
+export const isScored = (session: Session): boolean => session.setup.policy.agreement.method === 'judge';
 
 export const currentAgreement = (session: Session, votes: readonly Vote[]): Agreement =>
-  agreementOf(votes, session.plan.policy.agreement, session.scored?.partition ?? undefined);
+  agreementBy(votes, session.setup.policy.agreement, session.scored?.partition ?? undefined);
 
 export const spent = (session: Session): Amount =>
   session.lanes.reduce<Amount>((sum, lane) => add(sum, lane.usage), session.overhead);
 /** What running lanes hold and have not used yet. */
 export const reserved = (session: Session): Amount =>
-  session.lanes.reduce<Amount>((sum, lane) => add(sum, subtract(lane.reserved, lane.usage)), nothing);
+  session.lanes.reduce<Amount>((sum, lane) => add(sum, subtract(lane.reserved, lane.usage)), noAmount);

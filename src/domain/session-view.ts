@@ -2,7 +2,7 @@ import type { LaneStatus, Provisional, SessionStatus } from '../contracts/sessio
 import type { Lifecycle, Spend } from '../contracts/work.js';
 import { usd } from './budget.js';
 import { answerOf, isRunning, type Lane } from './lane.js';
-import type { Amount } from './plan.js';
+import type { Amount } from './session-setup.js';
 import { spent, type Session } from './session-state.js';
 import { describeWaiting } from './waiting.js';
 
@@ -10,13 +10,13 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 export const spend = (amount: Amount): Spend => ({ tokens: amount.tokens, usd: usd(amount.usdMicros) });
 
 const laneStatus = (lane: Lane): LaneStatus => ({
-  lane_id: lane.plan.laneId,
+  lane_id: lane.setup.laneId,
   state: lane.state,
-  persona_id: lane.plan.personaId,
-  diversity_seed: lane.plan.diversitySeed,
-  tier: lane.plan.tier,
-  weight: lane.plan.weight,
-  adapter: lane.plan.adapterName,
+  persona_id: lane.setup.personaId,
+  diversity_seed: lane.setup.diversitySeed,
+  tier: lane.setup.tier,
+  weight: lane.setup.weight,
+  adapter: lane.setup.adapterName,
   attempt: lane.attempt,
   answer:
     lane.state === 'FINALIZED' ? lane.answer : lane.text === '' ? null : answerOf({ ...lane, state: 'STREAMING' }),
@@ -40,25 +40,26 @@ export const lifecycleOf = (session: Session): Lifecycle => {
 };
 
 const provisionalOf = (session: Session): Provisional | null => {
-  const { provisional, plan } = session;
+  const { provisional, setup } = session;
   if (!provisional) return null;
-  return { ...provisional, at: iso(provisional.at), expiry_ms: plan.policy.provisional.expiry_ms };
+  return { ...provisional, at: iso(provisional.at), expiry_ms: setup.policy.provisional.expiry_ms };
 };
 
 /** The status of spec 10, a projection of the one state. */
 export const sessionStatus = (session: Session): SessionStatus => {
-  const { plan } = session;
+  const { setup } = session;
   return {
-    id: plan.id,
+    id: setup.id,
     kind: 'session',
-    tenant: plan.tenant,
-    labels: plan.labels,
+    tenant: setup.tenant,
+    labels: setup.labels,
     lifecycle: lifecycleOf(session),
     state: session.state,
-    prompt: plan.prompt,
-    profile: plan.policy.profile,
+    prompt: setup.prompt,
+    profile: setup.policy.profile,
     lanes: session.lanes.map(laneStatus),
     agreement: session.agreement,
+    threshold: setup.policy.threshold,
     provisional: provisionalOf(session),
     waiting: describeWaiting(session),
     result: session.result,
@@ -68,9 +69,9 @@ export const sessionStatus = (session: Session): SessionStatus => {
     started_at: iso(session.startedAt),
     ended_at: session.endedAt === null ? null : iso(session.endedAt),
     links: {
-      self: `/v1/sessions/${plan.id}`,
-      events: `/v1/sessions/${plan.id}/events`,
-      web_ui: plan.webUiUrl,
+      self: `/v1/sessions/${setup.id}`,
+      events: `/v1/sessions/${setup.id}/events`,
+      web_ui: setup.webUiUrl,
     },
   };
 };
@@ -79,13 +80,13 @@ export const sessionStatus = (session: Session): SessionStatus => {
 export const sessionDetails = (session: Session): string => {
   const waiting = describeWaiting(session);
   const lines = [
-    `**${session.state}**, agreement ${session.agreement.toFixed(2)} (threshold ${session.plan.policy.threshold})`,
+    `**${session.state}**, agreement ${session.agreement.toFixed(2)} (threshold ${session.setup.policy.threshold})`,
     ...(waiting ? [`Waiting for ${waiting.for}: ${waiting.detail}. Who can unblock: ${waiting.who_can_unblock}.`] : []),
     '',
     '| lane | tier | state | answer |',
     '|---|---|---|---|',
     ...session.lanes.map((lane) => {
-      const { laneId, tier } = lane.plan;
+      const { laneId, tier } = lane.setup;
       const said =
         lane.reason && !isRunning(lane) ? `${lane.reason.code}: ${lane.reason.message}` : short(answerOf(lane));
       return `| ${laneId} | ${tier} | ${lane.state} | ${said.replaceAll('|', '\\|')} |`;

@@ -1,15 +1,26 @@
 import type { DurableEvent } from '../contracts/events.js';
 import type { Json } from '../contracts/frames.js';
 import type { LaneReason, SessionErrorBody } from '../contracts/session.js';
-import { admit } from './admission.js';
-import { agreementOf, isDecided, type Agreement } from './agreement.js';
-import { add, ledgerOf, usd } from './budget.js';
+import { answersAgree, isDecided, type Agreement, type Vote } from './agreement.js';
+import { add, noAmount, subtract, usd } from './budget.js';
 import { escalationReason } from './escalation.js';
-import { applyReport, isRunning, openLane, stepLane, type Lane, type LaneReport, type LaneStep } from './lane.js';
+import {
+  answerOf,
+  applyReport,
+  contributes,
+  isRunning,
+  openLane,
+  stepLane,
+  type Lane,
+  type LaneReport,
+  type LaneStep,
+} from './lane.js';
 import type { LaneEventName } from './lane-machine.js';
 import { isTerminal, step, type Machine } from './machine.js';
 import { above, atLeast } from './numbers.js';
-import type { Amount, PlannedCall } from './plan.js';
+import type { Amount } from './session-setup.js';
+import { admissionFaults, arbiterFaults, refusedCall } from './session-admission.js';
+import { agreementBy } from './session-agreement.js';
 import {
   sessionMachine,
   simpleSessionMachine,
@@ -17,24 +28,24 @@ import {
   type SessionEventName,
   type SessionFacts,
 } from './session-machine.js';
-import { needsMergeCall, sessionResult } from './session-result.js';
+import { needsMergeCall, reconciled, reconciliationOf, sessionResult } from './session-result.js';
 import {
   allEnded,
   countedVotes,
   currentAgreement,
   hasAnswer,
+  isEscalation,
   isScored,
   reconcilableVotes,
-  reserved,
   running,
   scoreKey,
-  spent,
   votesOf,
   type CallRecord,
   type Session,
 } from './session-state.js';
+import { answerText, isEmptyAnswer, normalise } from './text.js';
+import { admissionOrder } from './tier.js';
 import { describeWaiting, waitingFor } from './waiting.js';
-import { effectiveWindow } from './window.js';
 
 /** What can happen to a session, from outside the pure code. */
 export type SessionEvent =
@@ -67,7 +78,7 @@ export interface SessionStep {
 export const machineOf = (
   session: Session,
 ): Machine<Session['state'], SessionEventName, SessionFacts, SessionActionName> =>
-  session.plan.policy.profile === 'simple' ? simpleSessionMachine : sessionMachine;
+  session.setup.policy.profile === 'simple' ? simpleSessionMachine : sessionMachine;
 
 export const isOver = (session: Session): boolean => isTerminal(machineOf(session), session.state);
 
@@ -76,28 +87,32 @@ export const isOver = (session: Session): boolean => isTerminal(machineOf(sessio
  * same session (spec 01). `now` is epoch milliseconds.
  */
 export const stepSession = (session: Session, event: SessionEvent, now: number): SessionStep => {
-  const run = new SessionRun({ ...session, lanes: [...session.lanes] }, now);
+  const run = new SessionRun({ ...session, steppedAt: Math.max(session.steppedAt, now) }, now);
   run.take(event);
   return { session: run.session, effects: run.effects, events: run.events };
 };
 
-/** The next moment at which time alone changes something, or null. Lanes outside keep their own timers. */
+/**
+ * The next moment at which time alone changes something, or null. What was due at the last step has had its say: while a
+ * judge still thinks, a deadline that has passed is not due again and again. Lanes outside keep their own timers.
+ */
 export const nextDue = (session: Session): number | null => {
   if (isOver(session)) return null;
   const due: number[] = [];
   if (session.deadlineAt !== null && session.frozen === null) due.push(session.deadlineAt);
-  const { provisional, plan } = session;
+  const { provisional, setup } = session;
   if (provisional && !provisional.expired && !provisional.revised && session.frozen === null) {
-    due.push(provisional.at + plan.policy.provisional.expiry_ms);
+    due.push(provisional.at + setup.policy.provisional.expiry_ms);
   }
-  return due.length > 0 ? Math.min(...due) : null;
+  const ahead = due.filter((at) => at > session.steppedAt);
+  return ahead.length > 0 ? Math.min(...ahead) : null;
 };
 
 class SessionRun {
   readonly effects: SessionEffect[] = [];
   readonly events: DurableEvent[] = [];
-  /** Agreement of these very lanes; a lane that changes makes the list another one. */
-  private computed: { lanes: Lane[]; late: boolean; scored: Session['scored']; agreement: Agreement } | null = null;
+  /** What the bronze lanes that this step cancelled had left of their reservations. */
+  private freed: Amount = noAmount;
 
   constructor(
     public session: Session,
@@ -105,10 +120,15 @@ class SessionRun {
   ) {}
 
   take(event: SessionEvent): void {
+    this.expireProvisional();
     switch (event.type) {
       case 'FAN_OUT':
-        this.transition('FAN_OUT');
-        this.fanOut();
+        // What comes after the end is counted; anywhere else the table's refusal stands.
+        if (isOver(this.session)) this.session.dropped += 1;
+        else {
+          this.transition('FAN_OUT');
+          this.fanOut();
+        }
         break;
       case 'REPORTS':
         for (const report of event.reports) this.report(report);
@@ -116,23 +136,26 @@ class SessionRun {
       case 'GROUP_ENDED':
         for (const lane of running(this.session)) {
           if (lane.group !== event.group) continue;
-          const { plan, attempt } = lane;
+          const { setup, attempt } = lane;
           const failure = { code: 'EAGENTDOWN', message: event.message, usage: lane.usage };
-          this.report({ type: 'FAIL', lane: plan.laneId, at: this.now, attempt, ...failure });
+          this.report({ type: 'FAIL', lane: setup.laneId, at: this.now, attempt, ...failure });
         }
         break;
       case 'SCORED':
         this.scored(event);
         break;
       case 'ARBITER_RESULT':
-        this.session.arbiter = event.record;
-        this.session.overhead = add(this.session.overhead, event.record.usage);
-        if (this.session.state === 'ARBITER') this.transition('ARBITER_RESULT');
-        else this.session.dropped += 1;
+        this.pay(event.record.usage);
+        if (this.session.state === 'ARBITER') {
+          this.session.arbiter = answered(event.record);
+          this.transition('ARBITER_RESULT');
+        } else this.session.dropped += 1;
         break;
       case 'MERGED':
-        this.session.merge = event.record;
-        this.session.overhead = add(this.session.overhead, event.record.usage);
+        this.pay(event.record.usage);
+        if (this.session.state === 'RECONCILING' && this.session.merge === null)
+          this.session.merge = answered(event.record);
+        else this.session.dropped += 1;
         break;
       case 'CANCEL':
         if (isOver(this.session)) this.session.dropped += 1;
@@ -142,11 +165,15 @@ class SessionRun {
         }
         break;
       case 'TICK':
-        this.expireProvisional();
         break;
     }
     this.settle();
     this.noteWaiting();
+  }
+
+  /** Money that a call of the session's own has used is spent, even when nobody waits for its answer any more. */
+  private pay(usage: Amount): void {
+    this.session.overhead = add(this.session.overhead, usage);
   }
 
   private noteWaiting(): void {
@@ -164,15 +191,14 @@ class SessionRun {
   }
 
   private fanOut(): void {
-    const order = (tier: Lane['plan']['tier']): number => ['gold', 'silver', 'bronze'].indexOf(tier);
-    const byTier = [...this.session.lanes].sort((a, b) => order(a.plan.tier) - order(b.plan.tier) || a.order - b.order);
-    for (const lane of byTier) this.admitLane(lane);
+    const tiered = this.session.lanes.map((lane) => ({ tier: lane.setup.tier, lane }));
+    for (const { lane } of admissionOrder(tiered)) this.admitLane(lane);
     this.dispatch(this.session.lanes.filter((lane) => lane.state === 'ADMITTED'));
   }
 
   /** Every guard that fails is named (spec 01 "Lane machine"); gold is admitted first (details 1.6). */
   private admitLane(lane: Lane): void {
-    const faults = this.admissionFaults(lane.plan);
+    const faults = admissionFaults(this.session, lane.setup, this.now);
     const has = (...codes: string[]): boolean => faults.some((fault) => codes.includes(fault.code));
     const facts = {
       budgetOk: !has('EBUDGET'),
@@ -182,58 +208,41 @@ class SessionRun {
     const [first] = faults;
     const change: Partial<Lane> = first
       ? { reason: { ...first, ...(faults.length > 1 ? { all: faults } : {}) } }
-      : { reserved: lane.plan.estimate };
+      : { reserved: lane.setup.estimate };
     const taken = stepLane(lane, 'ADMIT', this.now, change, facts);
     this.replaceLane(taken.lane);
     this.laneEvent(taken.lane, taken.step);
   }
 
-  private admissionFaults(call: PlannedCall): { code: string; message: string }[] {
-    const { session } = this;
-    const inFlight = running(session).filter((lane) => lane.state !== 'INIT');
-    const sibling = session.lanes.findLast((lane) => lane.plan.adapterKey === call.adapterKey && lane.control !== null);
-    const control = sibling?.control ?? null;
-    const grace = session.plan.policy.pause_grace_ms;
-    return admit({
-      estimate: call.estimate,
-      ledger: ledgerOf(session.plan.budget, reserved(session), spent(session)),
-      window: effectiveWindow(session.plan.window, control, this.now, grace),
-      inFlight: inFlight.length,
-      used: add(reserved(session), spent(session)),
-      faults: call.faults,
-      control,
-    });
-  }
-
   /** External lanes are open at once; the others go to a worker as one group. */
   private dispatch(lanes: Lane[]): void {
-    const called = lanes.filter((lane) => lane.plan.adapter.kind !== 'external');
+    const called = lanes.filter((lane) => lane.setup.adapter.kind !== 'external');
     if (called.length > 0) {
       const group = `lanes-${this.session.lanes.filter((lane) => lane.group !== null).length === 0 ? 1 : this.session.escalations + 1}`;
       for (const lane of called) this.replaceLane({ ...lane, group });
-      this.effects.push({ type: 'run_lanes', group, lanes: called.map((lane) => lane.plan.laneId) });
+      this.effects.push({ type: 'run_lanes', group, lanes: called.map((lane) => lane.setup.laneId) });
     }
     for (const lane of lanes) {
-      if (lane.plan.adapter.kind !== 'external') continue;
-      this.report({ type: 'DISPATCH_OK', lane: lane.plan.laneId, at: this.now, attempt: 1 });
+      if (lane.setup.adapter.kind !== 'external') continue;
+      this.report({ type: 'DISPATCH_OK', lane: lane.setup.laneId, at: this.now, attempt: 1 });
     }
   }
 
-  private report(report: LaneReport): void {
-    const lane = this.session.lanes.find((candidate) => candidate.plan.laneId === report.lane);
+  private report(told: LaneReport): void {
+    const lane = this.session.lanes.find((candidate) => candidate.setup.laneId === told.lane);
     if (!lane) {
       this.session.dropped += 1;
       return;
     }
+    // Workers' clocks differ from the server's: nothing happened before the session began, nor after it was told.
+    const report = { ...told, at: Math.min(Math.max(told.at, this.session.startedAt), this.now) };
     const taken = applyReport(lane, report);
     if (taken.dropped) this.session.dropped += 1;
     this.replaceLane(taken.lane);
     if (!taken.step) return;
-    if (report.type === 'DISPATCH_OK') {
-      // A worker's clock may run ahead of the server's: the deadline never starts in the future.
-      this.session.dispatchedAt ??= Math.min(report.at, this.now);
-    }
-    if (report.type === 'PARTIAL') this.session.firstPartialAt ??= report.at;
+    if (report.type === 'DISPATCH_OK') this.session.dispatchedAt ??= report.at;
+    if (report.type === 'PARTIAL')
+      this.session.firstPartialAt = Math.min(this.session.firstPartialAt ?? Infinity, report.at);
     if (report.type !== 'PARTIAL' || lane.firstAt === null) this.laneEvent(taken.lane, taken.step);
   }
 
@@ -268,7 +277,7 @@ class SessionRun {
   /** The event that the facts alone raise in this state, or null. The order is the specification's. */
   private next(): SessionEventName | null {
     const { session } = this;
-    const { policy } = session.plan;
+    const { policy } = session.setup;
     switch (session.state) {
       case 'DISPATCHED':
         if (session.dispatchedAt !== null) return 'DISPATCH_OK';
@@ -276,13 +285,13 @@ class SessionRun {
       case 'STREAMING': {
         if (policy.profile === 'simple') return this.nextSimple();
         if (session.lanes.some((lane) => lane.state === 'FINALIZED')) return 'FINAL';
-        if (session.lanes.some((lane) => lane.delivered && isRunning(lane))) return 'PARTIAL';
+        if (session.lanes.some((lane) => lane.delivered)) return 'PARTIAL';
         if (allEnded(session)) return 'NO_ANSWER';
         if (this.deadlinePassed) return this.noAnswerByDeadline();
         return null;
       }
       case 'BUFFERING':
-        if (policy.profile === 'simple') return 'RECONCILE';
+        if (policy.profile === 'simple') return this.awaitsScore() ? null : 'RECONCILE';
         return this.nextBuffering();
       case 'PROVISIONAL':
         return this.nextProvisional();
@@ -314,24 +323,44 @@ class SessionRun {
     if (this.awaitsScore()) return null;
     const agreement = this.updateAgreement();
     if (!this.hasQuorum(agreement)) return null;
-    if (session.plan.policy.provisional.enabled) return 'QUORUM_REACHED';
-    return this.leaderHasFinal(agreement) ? 'QUORUM_REACHED' : null;
+    if (session.setup.policy.provisional.enabled) return 'QUORUM_REACHED';
+    return this.leaderHasFinal(agreement) && !this.awaitsPremium ? 'QUORUM_REACHED' : null;
   }
 
   private nextProvisional(): SessionEventName | null {
     const { session } = this;
-    const { policy } = session.plan;
     if (!hasAnswer(session) && allEnded(session)) return 'NO_ANSWER';
     if (this.awaitsScore()) return null;
     const agreement = this.updateAgreement();
-    if (!atLeast(agreement.value, policy.threshold) || this.leaderChanged(agreement)) return 'REVISION';
-    if (!allEnded(session) && policy.early_exit.enabled) {
-      const quorum = this.hasQuorum(agreement) && atLeast(agreement.value, policy.early_exit.threshold);
-      if (quorum && !session.earlyExited && this.leaderHasFinal(agreement)) return 'EARLY_EXIT';
-      if (!session.earlyExited && this.decided()) return 'DECIDED';
-    }
+    if (!this.holds(agreement) || this.leaderChanged(agreement)) return 'REVISION';
     if (allEnded(session)) return 'ALL_ENDED';
+    if (session.setup.policy.early_exit.enabled && !session.earlyExited && !this.awaitsPremium) {
+      if (this.exitsEarly(agreement)) return 'EARLY_EXIT';
+      if (this.decided()) return 'DECIDED';
+    }
     return this.deadlinePassed ? 'DEADLINE' : null;
+  }
+
+  /** A premium lane that was called in because of doubt is heard out: what made it necessary must not end it. */
+  private get awaitsPremium(): boolean {
+    return running(this.session).some((lane) => isEscalation(this.session, lane));
+  }
+
+  /**
+   * Agreement at the early-exit threshold, and still there without the tentative votes of the bronze lanes that the exit
+   * cancels: a cancelled lane counts no more, and an answer must not lose its footing by being given.
+   */
+  private exitsEarly(agreement: Agreement): boolean {
+    const { policy } = this.session.setup;
+    const suffices = (of: Agreement): boolean =>
+      atLeast(of.value, policy.early_exit.threshold) && this.leaderHasFinal(of) && !this.leaderChanged(of);
+    if (!this.hasQuorum(agreement) || !suffices(agreement)) return false;
+    return suffices(
+      currentAgreement(
+        this.session,
+        this.votes().filter((vote) => vote.final || vote.tier !== 'bronze'),
+      ),
+    );
   }
 
   private noAnswerByDeadline(): SessionEventName {
@@ -340,25 +369,24 @@ class SessionRun {
   }
 
   private timeOutLanes(): void {
-    const message = `no final by the session's deadline of ${this.session.plan.policy.deadline_ms} ms`;
+    const message = `no final by the session's deadline of ${this.session.setup.policy.deadline_ms} ms`;
     for (const lane of running(this.session)) this.endLane(lane, 'TIMEOUT', { code: 'ETIMEOUT', message });
   }
 
   private facts(): SessionFacts {
     const { session } = this;
-    const { policy, arbiter } = session.plan;
+    const { policy, arbiter } = session.setup;
     const agreement = this.updateAgreement();
-    const holds = atLeast(agreement.value, policy.threshold);
-    const asksArbiter = policy.arbiter.allowed && arbiter !== null && !holds && session.state === 'DEADLINE';
+    const holds = this.holds(agreement);
     return {
       agreementHolds: holds && !(session.state === 'BUFFERING' && allEnded(session) && this.escalation() !== null),
       quorum: this.hasQuorum(agreement),
       provisionalEnabled: policy.provisional.enabled,
       lanesRunning: !allEnded(session),
-      premiumRunning: running(session).some((lane) => lane.plan.tier !== 'bronze'),
+      premiumRunning: running(session).some((lane) => lane.setup.tier !== 'bronze'),
       waitForPremium: policy.early_exit.wait_for_premium,
       mayEscalate: this.escalation() !== null,
-      arbiterAllowed: asksArbiter && this.arbiterHasMoney(arbiter),
+      arbiterAllowed: this.wantsArbiter && arbiter !== null && arbiterFaults(session, arbiter, this.now).length === 0,
     };
   }
 
@@ -366,7 +394,8 @@ class SessionRun {
     const machine = machineOf(this.session);
     const facts = this.facts();
     const taken = step(machine, this.session.state, on, facts);
-    if (taken.from === 'DEADLINE' && on === 'ESCALATE') this.log(`escalated: ${this.escalation() ?? ''}`);
+    if (on === 'ESCALATE') this.log(`escalated: ${this.escalation() ?? ''}`);
+    if (on === 'RECONCILE' && taken.to === 'RECONCILING') this.noteUnaskedArbiter();
     this.session.state = taken.to;
     this.events.push({
       event: 'state',
@@ -381,6 +410,7 @@ class SessionRun {
       },
     });
     for (const action of taken.actions) this.perform(action, on);
+    if (taken.to === 'RECONCILING') this.startMerge();
     if (isTerminal(machine, taken.to)) this.session.endedAt = this.now;
   }
 
@@ -388,7 +418,7 @@ class SessionRun {
     const { session } = this;
     switch (action) {
       case 'start_timers':
-        session.deadlineAt = (session.dispatchedAt ?? this.now) + session.plan.policy.deadline_ms;
+        session.deadlineAt = (session.dispatchedAt ?? this.now) + session.setup.policy.deadline_ms;
         return;
       case 'emit_provisional':
         this.emitProvisional();
@@ -397,7 +427,10 @@ class SessionRun {
         this.emitRevision();
         return;
       case 'cancel_bronze':
-        this.cancelLanes('early_exit', 'the others agree enough', (lane) => lane.plan.tier === 'bronze');
+        this.freed = running(session)
+          .filter((lane) => lane.setup.tier === 'bronze')
+          .reduce((sum, lane) => add(sum, subtract(lane.reserved, lane.usage)), noAmount);
+        this.cancelLanes('early_exit', 'the others agree enough', (lane) => lane.setup.tier === 'bronze');
         session.earlyExited = true;
         return;
       case 'reallocate_budget':
@@ -428,12 +461,14 @@ class SessionRun {
       case 'roll_back_budget':
         this.events.push({ event: 'budget', data: { at: iso(this.now), action } });
         return;
+      case 'log':
+        this.log('no lane could be dispatched');
+        return;
       // Performed where the event was taken: lanes are allocated, reserved, reassembled and settled with their own steps.
       case 'allocate_lanes':
       case 'reserve_budget':
       case 'reassemble':
       case 'update_consensus':
-      case 'log':
         return;
     }
   }
@@ -442,17 +477,9 @@ class SessionRun {
 
   private updateAgreement(): Agreement {
     const { session } = this;
-    if (session.frozen) {
-      const { votes, partition } = session.frozen;
-      return agreementOf(votes, session.plan.policy.agreement, partition ?? undefined);
-    }
-    const late = this.isLate;
-    const { computed } = this;
-    if (computed?.lanes === session.lanes && computed.late === late && computed.scored === session.scored) {
-      return computed.agreement;
-    }
-    const agreement = currentAgreement(session, late ? reconcilableVotes(session) : this.votes());
-    this.computed = { lanes: session.lanes, late, scored: session.scored, agreement };
+    const { frozen, setup } = session;
+    if (frozen) return agreementBy(frozen.votes, setup.policy.agreement, frozen.partition ?? undefined);
+    const agreement = currentAgreement(session, this.votes());
     session.agreement = agreement.value;
     return agreement;
   }
@@ -463,67 +490,75 @@ class SessionRun {
   }
 
   /** A judge is paid for each look: it is shown finals, and partial answers only when there will be nothing else. */
-  private votes(): ReturnType<typeof countedVotes> {
+  private votes(): Vote[] {
+    if (this.isLate) return reconcilableVotes(this.session);
     return isScored(this.session) ? votesOf(this.session, false) : countedVotes(this.session);
+  }
+
+  /** A threshold of 0 is no leave to answer with nothing. */
+  private holds({ leader, value }: Agreement): boolean {
+    return leader !== null && atLeast(value, this.session.setup.policy.threshold);
   }
 
   private awaitsScore(): boolean {
     const { session } = this;
-    if (!isScored(session) || session.plan.judge === null) return false;
-    const votes = this.isLate ? reconcilableVotes(session) : this.votes();
+    const { judge } = session.setup;
+    if (!isScored(session) || judge === null || session.scored?.late) return false;
+    const votes = this.votes();
     if (votes.length < 2) return false;
     const key = scoreKey(votes);
     if (session.scored?.key === key) return false;
-    if (session.scoring === null) {
-      session.scoring = key;
-      this.effects.push({ type: 'score', key });
+    if (session.scoring !== null) return true;
+    const asked = { key, late: this.deadlinePassed };
+    const faults = admissionFaults(session, judge, this.now);
+    if (faults.length > 0) {
+      session.scored = { ...asked, partition: null };
+      this.log(`the judge is not asked, equal texts decide instead: ${inWords(faults)}`);
+      return false;
     }
+    session.scoring = asked;
+    this.effects.push({ type: 'score', key });
     return true;
   }
 
   private scored(event: Extract<SessionEvent, { type: 'SCORED' }>): void {
     const { session } = this;
+    const { scoring } = session;
+    this.pay(event.usage);
+    if (scoring?.key !== event.key || isOver(session)) {
+      session.dropped += 1;
+      return;
+    }
     session.scoring = null;
-    session.scored = { key: event.key, partition: event.partition };
-    session.overhead = add(session.overhead, event.usage);
+    session.scored = { ...scoring, partition: event.partition };
     if (event.message) this.log(event.message);
   }
 
   /** Quorum (spec 01): agreement at or above the threshold with enough lanes that have delivered anything. */
   private hasQuorum(agreement: Agreement): boolean {
-    const { policy } = this.session.plan;
-    if (!atLeast(agreement.value, policy.threshold)) return false;
+    if (!this.holds(agreement)) return false;
     if (allEnded(this.session)) return true;
-    const delivered = this.session.lanes.filter(
-      (lane) => lane.delivered && (isRunning(lane) || lane.state === 'FINALIZED'),
-    );
-    return delivered.length >= policy.quorum_min;
+    const delivered = this.session.lanes.filter((lane) => contributes(lane) && answerOf(lane) !== null);
+    return delivered.length >= this.session.setup.policy.quorum_min;
   }
 
   /**
    * Tentative votes make a provisional but never end a session before its deadline: two streams that have begun with the
    * same words are no answer yet.
    */
-  private leaderHasFinal(agreement: Agreement): boolean {
-    return agreement.leader !== null && above(agreement.leader.finalWeight, 0);
+  private leaderHasFinal({ leader }: Pick<Agreement, 'leader'>): boolean {
+    return leader !== null && above(leader.finalWeight, 0);
   }
 
   private leaderChanged(agreement: Agreement): boolean {
-    const { provisional, plan } = this.session;
+    const { provisional, setup } = this.session;
     if (!provisional || !agreement.leader) return false;
     const { leader } = agreement;
     const answer = this.answerBy(leader.representative);
     if (isScored(this.session)) return !leader.lanes.some((lane) => provisional.lanes.includes(lane));
-    const votes = [provisional.answer, answer].map((value, order) => ({
-      laneId: String(order),
-      order,
-      weight: 1,
-      tier: 'silver' as const,
-      answer: value,
-      final: true,
-      endedAt: 0,
-    }));
-    return agreementOf(votes, plan.policy.agreement).groups.length > 1;
+    // A text that makes no choice agrees with nobody, but it is still the same text.
+    if (isSameAnswer(provisional.answer, answer)) return false;
+    return !answersAgree(provisional.answer, answer, setup.policy.agreement);
   }
 
   private answerBy(laneId: string): Json {
@@ -533,14 +568,15 @@ class SessionRun {
 
   private decided(): boolean {
     const { session } = this;
-    const { policy } = session.plan;
-    return isDecided({
-      votes: votesOf(session, false),
-      runningWeight: running(session).reduce((sum, lane) => sum + lane.plan.weight, 0),
-      policy: policy.agreement,
-      reconciliation: policy.reconciliation,
-      threshold: policy.threshold,
-    });
+    const { policy } = session.setup;
+    const votes = votesOf(session, false);
+    const weigh = (weights: number[]): number => weights.reduce((sum, weight) => sum + weight, 0);
+    const firm = weigh(votes.map((vote) => vote.weight));
+    const runningWeight = weigh(running(session).map((lane) => lane.setup.weight));
+    // All finals together would not do: no need to compare them.
+    if (!atLeast(firm / (firm + runningWeight), policy.threshold)) return false;
+    const reconciliation = reconciliationOf(session);
+    return isDecided({ votes, runningWeight, policy: policy.agreement, reconciliation, threshold: policy.threshold });
   }
 
   private emitProvisional(): void {
@@ -559,7 +595,7 @@ class SessionRun {
     };
     session.provisional = record;
     session.provisionalAt ??= this.now;
-    const expiry_ms = session.plan.policy.provisional.expiry_ms;
+    const expiry_ms = session.setup.policy.provisional.expiry_ms;
     this.events.push({ event: 'provisional', data: { ...record, at: iso(this.now), expiry_ms } });
   }
 
@@ -568,8 +604,9 @@ class SessionRun {
     if (!session.provisional) return;
     session.provisional = { ...session.provisional, revised: true };
     session.earlyExited = false;
-    const { leader, value } = this.updateAgreement();
-    const fell = !atLeast(value, session.plan.policy.threshold);
+    const agreement = this.updateAgreement();
+    const { leader, value } = agreement;
+    const fell = !this.holds(agreement);
     this.events.push({
       event: 'revision',
       data: {
@@ -584,9 +621,9 @@ class SessionRun {
 
   /** A promise to the client, not a timer of the session: past it the provisional is marked, nothing else changes. */
   private expireProvisional(): void {
-    const { provisional, plan } = this.session;
+    const { provisional, setup } = this.session;
     if (!provisional || provisional.expired || provisional.revised || this.session.frozen) return;
-    if (this.now < provisional.at + plan.policy.provisional.expiry_ms) return;
+    if (this.now < provisional.at + setup.policy.provisional.expiry_ms) return;
     this.session.provisional = { ...provisional, expired: true };
     this.log(`provisional ${provisional.number} has expired; the session goes on`);
   }
@@ -595,36 +632,61 @@ class SessionRun {
 
   private freeze(on: SessionEventName): void {
     const { session } = this;
-    session.endedBy = session.earlyExited
-      ? 'early_exit'
-      : on === 'QUORUM_REACHED'
-        ? 'quorum'
-        : on === 'DECIDED'
-          ? 'decided'
-          : this.deadlinePassed && !allEnded(session)
-            ? 'deadline'
-            : 'all_final';
+    session.endedBy = this.reasonToEnd(on);
     session.frozen = { votes: reconcilableVotes(session), partition: session.scored?.partition ?? null };
-    const agreement = agreementOf(
-      session.frozen.votes,
-      session.plan.policy.agreement,
-      session.frozen.partition ?? undefined,
+    session.agreement = this.agreementBehindAnswer();
+  }
+
+  private reasonToEnd(on: SessionEventName): NonNullable<Session['endedBy']> {
+    const { lanes, deadlineAt, earlyExited } = this.session;
+    if (on === 'QUORUM_REACHED') return 'quorum';
+    if (on === 'DECIDED') return 'decided';
+    if (on === 'EARLY_EXIT') return 'early_exit';
+    const wasCutOff = lanes.some(
+      (lane) =>
+        isRunning(lane) || (lane.reason?.code === 'ETIMEOUT' && (lane.endedAt ?? 0) >= (deadlineAt ?? Infinity)),
     );
-    session.agreement = agreement.value;
-    if (needsMergeCall(session)) this.effects.push({ type: 'merge_texts' });
+    if (this.deadlinePassed && wasCutOff) return 'deadline';
+    return earlyExited ? 'early_exit' : 'all_final';
+  }
+
+  /**
+   * That of the leading group; but finals alone are reconciled, so where the leaders are all still streaming at the
+   * deadline, their agreement says nothing of the answer that is given: its own share does.
+   */
+  private agreementBehindAnswer(): number {
+    const { value, leader, groups, total } = this.updateAgreement();
+    if (leader === null || this.leaderHasFinal({ leader }) || groups.every((group) => group.finalWeight === 0))
+      return value;
+    const { representative } = reconciled(this.session);
+    const own = groups.find((group) => representative !== null && group.lanes.includes(representative));
+    return own ? own.weight / total : value;
+  }
+
+  private startMerge(): void {
+    const { session } = this;
+    const { merge } = session.setup;
+    if (merge === null || !needsMergeCall(session)) return;
+    const faults = admissionFaults(session, merge, this.now);
+    if (faults.length === 0) {
+      this.effects.push({ type: 'merge_texts' });
+      return;
+    }
+    session.merge = refusedCall(faults);
+    this.log(`nobody is asked to merge the answers, they are joined: ${inWords(faults)}`);
   }
 
   private escalation(): 'low_confidence' | 'disagreement' | null {
     const { session } = this;
-    const { escalation } = session.plan.policy;
-    if (!escalation.allowed || !session.plan.escalation || session.escalations >= escalation.limit) return null;
+    const { escalation } = session.setup.policy;
+    if (!escalation.allowed || !session.setup.escalation || session.escalations >= escalation.limit) return null;
     if (this.deadlinePassed || !allEnded(session)) return null;
-    if (this.admissionFaults(session.plan.escalation).length > 0) return null;
+    if (admissionFaults(session, session.setup.escalation, this.now).length > 0) return null;
     const agreement = this.updateAgreement();
     return escalationReason({
       agreement: agreement.value,
       groups: agreement.groups.length,
-      threshold: session.plan.policy.threshold,
+      threshold: session.setup.policy.threshold,
       onDisagreement: escalation.on_disagreement,
       answered: hasAnswer(session),
     });
@@ -632,11 +694,11 @@ class SessionRun {
 
   private addPremiumLane(): void {
     const { session } = this;
-    const planned = session.plan.escalation;
-    if (!planned) return;
+    const prepared = session.setup.escalation;
+    if (!prepared) return;
     session.escalations += 1;
-    const laneId = session.escalations === 1 ? planned.laneId : `${planned.laneId}#${session.escalations}`;
-    const lane = openLane({ ...planned, laneId, clone: session.escalations }, session.lanes.length);
+    const laneId = session.escalations === 1 ? prepared.laneId : `${prepared.laneId}#${session.escalations}`;
+    const lane = openLane({ ...prepared, laneId, clone: session.escalations }, session.lanes.length);
     session.lanes = [...session.lanes, lane];
     this.admitLane(lane);
     this.dispatch(
@@ -644,41 +706,43 @@ class SessionRun {
     );
   }
 
-  /** `arbiter.max_usd` and the session's budget are looked at before the call (details 1.4). */
-  private arbiterHasMoney(arbiter: PlannedCall): boolean {
-    const { policy } = this.session.plan;
-    const used = this.session.arbiter?.usage.usdMicros ?? 0;
-    const maximum = policy.arbiter.max_usd * 1e6;
-    const enough =
-      used < maximum && arbiter.estimate.usdMicros <= maximum && this.admissionFaults(arbiter).length === 0;
-    if (!enough && this.session.arbiter === null) {
-      this.session.arbiter = { usage: { tokens: 0, usdMicros: 0 }, outcome: 'budget', answer: null };
-      this.log('the arbiter is not asked: no money left for it');
-    }
-    return enough;
+  /** Results that converge need no arbiter, and a single one never diverges (details 1.4). */
+  private get wantsArbiter(): boolean {
+    const { state, setup } = this.session;
+    return state === 'DEADLINE' && setup.policy.arbiter.allowed && !this.holds(this.updateAgreement());
+  }
+
+  private noteUnaskedArbiter(): void {
+    const { arbiter } = this.session.setup;
+    if (arbiter === null || !this.wantsArbiter) return;
+    const faults = arbiterFaults(this.session, arbiter, this.now);
+    this.session.arbiter = refusedCall(faults);
+    this.log(`the arbiter is not asked: ${inWords(faults)}`);
   }
 
   private reallocate(): void {
     const { session } = this;
-    const premium = running(session).filter((lane) => lane.plan.tier !== 'bronze');
-    const freed = session.lanes
-      .filter((lane) => lane.reason?.code === 'early_exit')
-      .reduce((sum, lane) => sum + Math.max(0, lane.plan.estimate.tokens - lane.usage.tokens), 0);
-    const share = Math.floor(freed / Math.max(1, premium.length));
-    for (const lane of premium) {
-      this.replaceLane({ ...lane, reserved: { ...lane.reserved, tokens: lane.reserved.tokens + share } });
-    }
-    const to = premium.map((lane) => lane.plan.laneId);
+    const premium = running(session).filter((lane) => lane.setup.tier !== 'bronze');
+    const part = (amount: number): number => Math.floor(amount / Math.max(1, premium.length));
+    const share = { tokens: part(this.freed.tokens), usdMicros: part(this.freed.usdMicros) };
+    for (const lane of premium) this.replaceLane({ ...lane, reserved: add(lane.reserved, share) });
+    const to = premium.map((lane) => lane.setup.laneId);
     this.events.push({
       event: 'budget',
-      data: { at: iso(this.now), action: 'reallocate_budget', freed_tokens: freed, to },
+      data: {
+        at: iso(this.now),
+        action: 'reallocate_budget',
+        freed_tokens: this.freed.tokens,
+        freed_usd: usd(this.freed.usdMicros),
+        to,
+      },
     });
   }
 
   private nameReasons(on: SessionEventName): void {
     const { session } = this;
     const lanes = session.lanes.map((lane) => ({
-      lane_id: lane.plan.laneId,
+      lane_id: lane.setup.laneId,
       state: lane.state,
       reason: lane.reason ?? { code: 'ECONSENSUS', message: 'ended without an answer' },
     }));
@@ -695,12 +759,12 @@ class SessionRun {
       event: 'lane',
       data: {
         at: iso(lane.endedAt ?? this.now),
-        lane_id: lane.plan.laneId,
+        lane_id: lane.setup.laneId,
         from: taken.from,
         to: taken.to,
         on: taken.on,
         attempt: lane.attempt,
-        tier: lane.plan.tier,
+        tier: lane.setup.tier,
         ...(lane.state === 'FINALIZED' ? { answer: lane.answer } : {}),
         ...(ended ? { reason: lane.reason, usage: { tokens: lane.usage.tokens, usd: usd(lane.usage.usdMicros) } } : {}),
       },
@@ -711,5 +775,14 @@ class SessionRun {
     this.events.push({ event: 'log', data: { at: iso(this.now), message } });
   }
 }
+
+/** An empty answer is none: whoever gave it has failed. */
+const answered = (record: CallRecord): CallRecord =>
+  record.outcome === 'answered' && isEmptyAnswer(record.answer ?? undefined)
+    ? { ...record, outcome: 'failed', answer: null }
+    : record;
+
+const isSameAnswer = (a: Json, b: Json): boolean => normalise(answerText(a)) === normalise(answerText(b));
+const inWords = (faults: readonly { message: string }[]): string => faults.map(({ message }) => message).join('; ');
 
 export const iso = (ms: number): string => new Date(ms).toISOString();

@@ -18,7 +18,7 @@ export const waitingFor = (session: Session): Omit<WaitingRecord, 'since'> | nul
     case 'BUFFERING':
     case 'PROVISIONAL':
     case 'DEADLINE':
-      return session.lanes.some(isRunning) ? { for: 'lane', on: 'lanes' } : { for: 'lane', on: 'judge' };
+      return { for: 'lane', on: awaitsJudge(session) ? 'judge' : 'lanes' };
     case 'ARBITER':
       return { for: 'lane', on: 'arbiter' };
     case 'RECONCILING':
@@ -28,14 +28,19 @@ export const waitingFor = (session: Session): Omit<WaitingRecord, 'since'> | nul
   }
 };
 
-const list = (ids: string[]): string => (ids.length > 6 ? `${ids.slice(0, 6).join(', ')} and ${ids.length - 6} more` : ids.join(', '));
+/** A judge is what a session waits for only where no lane could move it on: all have ended, or their time is over. */
+const awaitsJudge = ({ scoring, lanes, deadlineAt, steppedAt }: Session): boolean =>
+  scoring !== null && (scoring.late || !lanes.some(isRunning) || (deadlineAt !== null && steppedAt >= deadlineAt));
+
+const list = (ids: string[]): string =>
+  ids.length > 6 ? `${ids.slice(0, 6).join(', ')} and ${ids.length - 6} more` : ids.join(', ');
 
 export const describeWaiting = (session: Session): Waiting | null => {
   const { waiting } = session;
   if (!waiting) return null;
   const open = session.lanes.filter(isRunning);
-  const ids = list(open.map((lane) => lane.plan.laneId));
-  const paused = open.filter((lane) => lane.state === 'PAUSED').map((lane) => lane.plan.laneId);
+  const ids = list(open.map((lane) => lane.setup.laneId));
+  const paused = open.filter((lane) => lane.state === 'PAUSED').map((lane) => lane.setup.laneId);
   const words = {
     dispatch: { detail: `no lane is dispatched yet: ${ids}`, who: 'an operator: a worker has to be running' },
     lanes: {

@@ -41,7 +41,7 @@ describe('admission', () => {
     const ledger = ledgerOf({ maxTokens: 0, maxUsdMicros: 0 });
     expect(codes({ window, ledger })).toEqual(['EWINDOW', 'EWINDOW', 'EWINDOW', 'EBUDGET', 'EBUDGET']);
   });
-  test.each(['ESEC', 'EBUDGET'] as const)('says what the plan already holds against it: %s', (code) => {
+  test.each(['ESEC', 'EBUDGET'] as const)('says what the setup already holds against it: %s', (code) => {
     const fault = { code, message: 'no gold' };
     expect(admit({ ...fitting, faults: [fault] })).toEqual([fault]);
   });

@@ -3,12 +3,12 @@ import type { Frame, FramesAnswer } from '../../src/contracts/frames.js';
 import type { SessionState, SessionStatus } from '../../src/contracts/session.js';
 import type { WorkList } from '../../src/contracts/work.js';
 import { ParleyError } from '../../src/domain/errors.js';
-import type { SessionPlan } from '../../src/domain/plan.js';
+import type { SessionSetup } from '../../src/domain/session-setup.js';
 import type { SessionsPort, WorkFilter } from '../../src/gateway/sessions-port.js';
 import type { EventsAnswer } from '../../workflows/messages.js';
 
 interface Held {
-  plan: SessionPlan;
+  setup: SessionSetup;
   bodyHash: string;
   events: NumberedEvent[];
   state: SessionState;
@@ -68,24 +68,24 @@ export class FakeSessions implements SessionsPort {
     return number;
   }
 
-  async start(plan: SessionPlan, bodyHash: string): Promise<'started' | 'replayed'> {
+  async start(setup: SessionSetup, bodyHash: string): Promise<'started' | 'replayed'> {
     this.#guard('start');
-    const held = this.held.get(plan.id);
+    const held = this.held.get(setup.id);
     if (held?.bodyHash === bodyHash) return 'replayed';
-    if (held) throw new ParleyError('conflict', `The id ${plan.id} is taken by a session with another body.`);
-    this.held.set(plan.id, { plan, bodyHash, events: [], state: 'STREAMING', closedAs: null, texts: {} });
+    if (held) throw new ParleyError('conflict', `The id ${setup.id} is taken by a session with another body.`);
+    this.held.set(setup.id, { setup, bodyHash, events: [], state: 'STREAMING', closedAs: null, texts: {} });
     return 'started';
   }
 
   async status(id: string): Promise<SessionStatus> {
     this.#guard('status');
-    const { plan, state, texts } = this.#get(id);
+    const { setup, state, texts } = this.#get(id);
     const hasEnded = terminal.includes(state);
     return {
       id,
       kind: 'session',
-      tenant: plan.tenant,
-      labels: plan.labels,
+      tenant: setup.tenant,
+      labels: setup.labels,
       lifecycle: !hasEnded
         ? 'running'
         : state === 'COMPLETE'
@@ -94,9 +94,9 @@ export class FakeSessions implements SessionsPort {
             ? 'failed'
             : 'cancelled',
       state,
-      prompt: plan.prompt,
-      profile: plan.policy.profile,
-      lanes: plan.lanes.map((lane) => ({
+      prompt: setup.prompt,
+      profile: setup.policy.profile,
+      lanes: setup.lanes.map((lane) => ({
         lane_id: lane.laneId,
         state: 'STREAMING',
         persona_id: lane.personaId,

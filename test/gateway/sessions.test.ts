@@ -21,7 +21,7 @@ describe('starting a session', () => {
       events_url: '/v1/sessions/s1/events',
       web_ui_url: 'http://127.0.0.1:8233/namespaces/default/workflows/s1',
     });
-    expect(rig.sessions.held.get('s1')?.plan.traceId).toMatch(/^[0-9a-f]{32}$/);
+    expect(rig.sessions.held.get('s1')?.setup.traceId).toMatch(/^[0-9a-f]{32}$/);
   });
 
   test('makes an id where none is given, another each time', async () => {
@@ -163,20 +163,20 @@ describe('frames of an external lane', () => {
   const frames = { frames: [{ type: 'partial', msg_seq: 1, text: 'bl' }] };
   const opened = async (env: Record<string, string> = {}) => {
     const rig = createRig({ env });
-    await rig.sessions.start((await planOf(rig)).plan, 'hash');
+    await rig.sessions.start((await setupOf(rig)).setup, 'hash');
     return rig;
   };
-  const planOf = async (rig: ReturnType<typeof createRig>) => {
+  const setupOf = async (rig: ReturnType<typeof createRig>) => {
     const other = createRig();
     const { body } = await post(other).send(external);
     const keys = (body as { lane_keys: Record<string, string> }).lane_keys;
-    return { plan: other.sessions.held.get('s1')!.plan, keys, rig };
+    return { setup: other.sessions.held.get('s1')!.setup, keys, rig };
   };
   const key = createLaneKeys('a secret of the tests').keyFor('s1', 'e#1');
 
   test('are taken with the key of the start', async () => {
     const rig = await opened();
-    const { keys } = await planOf(rig);
+    const { keys } = await setupOf(rig);
     expect(Object.keys(keys)).toEqual(['e#1', 'e#2']);
     const response = await post(rig, '/v1/sessions/s1/lanes/e%231/frames')
       .set('Authorization', `Bearer ${keys['e#1']}`)

@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { openSessionSchema } from '../../src/contracts/session.js';
-import { planSession } from '../../src/domain/plan-session.js';
+import { setUpSession } from '../../src/domain/set-up-session.js';
 import { fromFailure, toFailure } from '../../temporal/failure.js';
 import { ParleyError, type ErrorCode } from '../../src/domain/errors.js';
 import { createSessionsClient } from '../../temporal/sessions-client.js';
@@ -17,12 +17,12 @@ describe('a Temporal server that', () => {
       startDeadlineMs: 300,
       deadlineMs: 300,
     });
-    const plan = planSession(
+    const setup = setUpSession(
       openSessionSchema.parse(aSession()),
       { id: 's1', traceId: 't', webUiUrl: '' },
       ports.operator,
     );
-    return { sessions, plan, connection };
+    return { sessions, setup, connection };
   };
 
   test.each<[string, boolean]>([
@@ -34,9 +34,9 @@ describe('a Temporal server that', () => {
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', () => resolve()));
     const { port } = silent.address() as AddressInfo;
     if (closes) await new Promise((resolve) => silent.close(resolve));
-    const { sessions, plan, connection } = sessionsAt(port);
+    const { sessions, setup, connection } = sessionsAt(port);
     const unavailable = { code: 'unavailable', retryable: true };
-    await expect(sessions.start(plan, 'hash', { isRepeatable: true })).rejects.toMatchObject(unavailable);
+    await expect(sessions.start(setup, 'hash', { isRepeatable: true })).rejects.toMatchObject(unavailable);
     await expect(sessions.status('s1')).rejects.toMatchObject(unavailable);
     await expect(sessions.list({ limit: 1 })).rejects.toMatchObject(unavailable);
     expect(await sessions.isReachable()).toBe(false);
@@ -88,9 +88,9 @@ describe('a start whose answer is lost', () => {
     const sessions = createSessionsClient(options);
     const id = `lost-${isRepeatable}-${Date.now()}`;
     const identity = { id, traceId: 't', webUiUrl: '' };
-    const plan = planSession(openSessionSchema.parse(aSession()), identity, ports.operator);
+    const setup = setUpSession(openSessionSchema.parse(aSession()), identity, ports.operator);
     proxy.muted = true;
-    await expect(sessions.start(plan, 'hash', { isRepeatable })).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(sessions.start(setup, 'hash', { isRepeatable })).rejects.toMatchObject({ code: 'unavailable' });
     proxy.muted = false;
     const direct = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS'] ?? '' });
     const handle = new Client({ connection: direct }).workflow.getHandle(id);
@@ -101,7 +101,7 @@ describe('a start whose answer is lost', () => {
     }
     expect(status.name).toBe(ends);
     if (isRepeatable) {
-      expect(await sessions.start(plan, 'hash', { isRepeatable })).toBe('replayed');
+      expect(await sessions.start(setup, 'hash', { isRepeatable })).toBe('replayed');
       await handle.terminate();
     }
     await direct.close();

@@ -1,9 +1,9 @@
 import type { DurableEvent } from '../../src/contracts/events.js';
 import { openSessionSchema, type OpenSessionBody } from '../../src/contracts/session.js';
 import type { LaneReport } from '../../src/domain/lane.js';
-import type { Operator } from '../../src/domain/plan.js';
-import { planSession } from '../../src/domain/plan-session.js';
-import { stepSession, type SessionEffect, type SessionEvent } from '../../src/domain/session.js';
+import type { Operator } from '../../src/domain/session-setup.js';
+import { setUpSession } from '../../src/domain/set-up-session.js';
+import { nextDue, stepSession, type SessionEffect, type SessionEvent } from '../../src/domain/session.js';
 import { openSessionState, type Session } from '../../src/domain/session-state.js';
 
 export const freeOperator: Operator = {
@@ -13,51 +13,78 @@ export const freeOperator: Operator = {
   rating: () => 1200,
 };
 
-type Body = Omit<OpenSessionBody, 'prompt' | 'lanes'> & { lanes?: (string | Record<string, unknown>)[] };
+export type PlayBody = Omit<OpenSessionBody, 'prompt' | 'lanes'> & { lanes?: (string | Record<string, unknown>)[] };
+/** A report as a test says it: the lane, time and attempt come from the play, or from `more`. */
+export type Told = Record<string, unknown> & { type: LaneReport['type'] };
 
-/** A session played by hand: time is a number that only the test moves. */
+/** A step that changes what it was given would break replays: nothing given to it can be changed. */
+export const deepFreeze = <T>(value: T): T => {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const member of Object.values(value)) deepFreeze(member);
+  return value;
+};
+
+type DataOf = { [E in DurableEvent as E['event']]: E['data'] };
+
+const scripted = { kind: 'scripted' as const, script: [{ final: 'x' }] };
+
+/** A session played by hand: time is a number that only the test moves. Lanes a, b, c unless told otherwise. */
 export class Play {
   session: Session;
   effects: SessionEffect[] = [];
   events: DurableEvent[] = [];
+  /** Epoch milliseconds; the session starts at 1000. */
   now = 1_000;
 
-  constructor(body: Body = {}, operator: Partial<Operator> = {}) {
+  constructor(body: PlayBody = {}, operator: Partial<Operator> = {}) {
     const lanes = (body.lanes ?? ['a', 'b', 'c']).map((lane) =>
-      typeof lane === 'string'
-        ? { lane_id: lane, adapter: { kind: 'scripted', script: [{ final: 'x' }] } }
-        : { adapter: { kind: 'scripted', script: [{ final: 'x' }] }, ...lane },
+      typeof lane === 'string' ? { lane_id: lane, adapter: scripted } : { adapter: scripted, ...lane },
     );
     const request = openSessionSchema.parse({ prompt: 'Which colour?', ...body, lanes });
     const identity = { id: 'session-1', traceId: '0'.repeat(32), webUiUrl: 'http://ui' };
-    this.session = openSessionState(planSession(request, identity, { ...freeOperator, ...operator }), this.now);
+    const setup = setUpSession(request, identity, { ...freeOperator, ...operator });
+    this.session = deepFreeze(openSessionState(setup, this.now));
   }
 
   take(event: SessionEvent): this {
-    const step = stepSession(this.session, event, this.now);
-    this.session = step.session;
+    const step = stepSession(this.session, deepFreeze(event), this.now);
+    this.session = deepFreeze(step.session);
     this.effects.push(...step.effects);
     this.events.push(...step.events);
     return this;
   }
 
-  report(lane: string, report: Record<string, unknown> & { type: LaneReport['type'] }): this {
-    return this.take({ type: 'REPORTS', reports: [{ at: this.now, attempt: 1, lane, ...report } as LaneReport] });
+  /** What happened to lanes in one instant. */
+  reports(...told: [lane: string, report: Told][]): this {
+    const reports = told.map(([lane, report]) => ({ at: this.now, attempt: 1, lane, ...report }) as LaneReport);
+    return this.take({ type: 'REPORTS', reports });
+  }
+  report(lane: string, report: Told): this {
+    return this.reports([lane, report]);
   }
 
   /** Fan-out, and every lane dispatched. */
   open(): this {
     this.take({ type: 'FAN_OUT' });
     for (const lane of this.session.lanes) {
-      if (lane.state === 'ADMITTED') this.report(lane.plan.laneId, { type: 'DISPATCH_OK' });
+      if (lane.state === 'ADMITTED') this.report(lane.setup.laneId, { type: 'DISPATCH_OK' });
     }
     return this;
   }
   partial = (lane: string, text: string): this => this.report(lane, { type: 'PARTIAL', text });
-  final = (lane: string, answer: unknown): this =>
-    this.report(lane, { type: 'FINAL', answer, usage: { tokens: 5, usdMicros: 0 } });
-  fail = (lane: string, message = 'broke'): this =>
-    this.report(lane, { type: 'FAIL', code: 'EAGENTDOWN', message, usage: { tokens: 1, usdMicros: 0 } });
+  final = (lane: string, answer: unknown): this => this.report(lane, finals(answer));
+  fail = (lane: string, message = 'broke'): this => this.report(lane, fails(message));
+  /** Every given lane finalises in one instant. */
+  finals = (answers: Record<string, unknown>): this =>
+    this.reports(...Object.entries(answers).map(([lane, answer]): [string, Told] => [lane, finals(answer)]));
+  partials = (texts: Record<string, string>): this =>
+    this.reports(...Object.entries(texts).map(([lane, text]): [string, Told] => [lane, { type: 'PARTIAL', text }]));
+  cancel = (): this => this.take({ type: 'CANCEL' });
+  scored = (partition: string[][] | null, key = this.session.scoring?.key ?? ''): this =>
+    this.take({ type: 'SCORED', key, partition, usage: { tokens: 3, usdMicros: 0 } });
+
+  /** `ms` after the session's start. */
   at(ms: number): this {
     this.now = 1_000 + ms;
     return this;
@@ -65,14 +92,52 @@ export class Play {
   tick(): this {
     return this.take({ type: 'TICK' });
   }
+  /** Time goes on to the next moment at which it changes something by itself. */
+  wait(): this {
+    const due = nextDue(this.session);
+    if (due === null) throw new Error(`nothing is due in ${this.state}`);
+    this.now = due;
+    return this.tick();
+  }
 
-  get state(): string {
+  get state(): Session['state'] {
     return this.session.state;
+  }
+  /** The events of the session machine and where each led, after the lanes were dispatched. */
+  get way(): string {
+    return this.path.slice(2).join(', ');
   }
   get path(): string[] {
     return this.events.flatMap((event) => (event.event === 'state' ? [`${event.data.on}>${event.data.to}`] : []));
   }
+  told<E extends keyof DataOf>(name: E): DataOf[E][] {
+    return this.events.filter(({ event }) => event === name).map(({ data }) => data as DataOf[E]);
+  }
+  get logs(): string[] {
+    return this.told('log').map(({ message }) => message);
+  }
   lane(laneId: string): Session['lanes'][number] {
-    return this.session.lanes.find((lane) => lane.plan.laneId === laneId)!;
+    return this.session.lanes.find((lane) => lane.setup.laneId === laneId)!;
+  }
+  get lanes(): string {
+    return this.session.lanes
+      .map(({ setup, state, reason }) => `${setup.laneId} ${state}${reason ? ` ${reason.code}` : ''}`)
+      .join(', ');
+  }
+  get result(): NonNullable<Session['result']> {
+    if (!this.session.result) throw new Error(`no result in ${this.state}`);
+    return this.session.result;
   }
 }
+
+export const finals = (answer: unknown, tokens = 5): Told => ({
+  type: 'FINAL',
+  answer,
+  usage: { tokens, usdMicros: 0 },
+});
+export const fails = (message = 'broke', code = 'EAGENTDOWN'): Told => ({
+  type: 'FAIL',
+  code,
+  message,
+  usage: { tokens: 1, usdMicros: 0 },
+});

@@ -1,19 +1,19 @@
 import { loadConfig } from '../../src/config.js';
 import { openSessionSchema, type OpenSessionBody } from '../../src/contracts/session.js';
-import type { Operator } from '../../src/domain/plan.js';
-import { planSession } from '../../src/domain/plan-session.js';
+import type { Operator } from '../../src/domain/session-setup.js';
+import { setUpSession } from '../../src/domain/set-up-session.js';
 import { createOperator } from '../../src/operator.js';
 import { aSession } from './rig.js';
 
 const operatorOf = (environment: Record<string, string> = {}): Operator => createOperator(loadConfig(environment));
-const plan = (over: Partial<OpenSessionBody>, operator = operatorOf()) =>
-  planSession(openSessionSchema.parse(aSession(over)), { id: 's1', traceId: 't', webUiUrl: 'http://ui' }, operator);
+const setup = (over: Partial<OpenSessionBody>, operator = operatorOf()) =>
+  setUpSession(openSessionSchema.parse(aSession(over)), { id: 's1', traceId: 't', webUiUrl: 'http://ui' }, operator);
 const scripted = { kind: 'scripted' as const, script: [{ final: 'blue' }] };
 const lane = { lane_id: 'b', adapter: scripted };
 
-describe('a plan', () => {
+describe('a setup', () => {
   test('names clones b#1, b#2, and a single one b', () => {
-    const { lanes } = plan({
+    const { lanes } = setup({
       lanes: [
         { ...lane, clones: 2 },
         { ...lane, lane_id: 'c' },
@@ -37,34 +37,34 @@ describe('a plan', () => {
   ])('weighs persona 2 x gold 3 with a rating of %i by %f: %f', (rating, _, weight) => {
     const operator = { ...operatorOf(), rating: () => rating };
     const policy = { tier_weights: { gold: 3 }, elo_weights: true };
-    expect(plan({ lanes: [{ ...lane, tier: 'gold', weight: 2 }], policy }, operator).lanes[0]?.weight).toBeCloseTo(
+    expect(setup({ lanes: [{ ...lane, tier: 'gold', weight: 2 }], policy }, operator).lanes[0]?.weight).toBeCloseTo(
       weight,
     );
     expect(
-      plan({ lanes: [{ ...lane, tier: 'gold', weight: 2 }], policy: { tier_weights: { gold: 3 } } }, operator).lanes[0]
+      setup({ lanes: [{ ...lane, tier: 'gold', weight: 2 }], policy: { tier_weights: { gold: 3 } } }, operator).lanes[0]
         ?.weight,
     ).toBe(6);
   });
 
   test('narrows the operator’s window, never widens it', () => {
     const operator = operatorOf({ PARLEY_WINDOW: '{"max_parallel":4,"max_tokens":100}' });
-    const { window } = plan({ policy: { window: { max_parallel: 9, max_tokens: 50, max_usd_micros: -5 } } }, operator);
+    const { window } = setup({ policy: { window: { max_parallel: 9, max_tokens: 50, max_usd_micros: -5 } } }, operator);
     expect(window).toEqual({ maxParallel: 4, maxTokens: 50, maxUsdMicros: 0 });
-    expect(plan({}).window).toEqual({ maxParallel: null, maxTokens: null, maxUsdMicros: null });
+    expect(setup({}).window).toEqual({ maxParallel: null, maxTokens: null, maxUsdMicros: null });
   });
 
   test('keeps money in millionths of a dollar', () => {
-    expect(plan({ budget: { max_usd: 0.1, max_tokens: 5 } }).budget).toEqual({ maxTokens: 5, maxUsdMicros: 100_000 });
-    expect(plan({}).budget).toEqual({ maxTokens: null, maxUsdMicros: null });
+    expect(setup({ budget: { max_usd: 0.1, max_tokens: 5 } }).budget).toEqual({ maxTokens: 5, maxUsdMicros: 100_000 });
+    expect(setup({}).budget).toEqual({ maxTokens: null, maxUsdMicros: null });
   });
 
   test('refuses an adapter without a price, naming PARLEY_PRICES, and never takes it for free', () => {
     const adapter = { kind: 'openai-compatible' as const, provider: 'mine', model: 'unheard-of' };
-    expect(plan({ lanes: [{ ...lane, adapter }] }).lanes[0]?.faults).toEqual([
+    expect(setup({ lanes: [{ ...lane, adapter }] }).lanes[0]?.faults).toEqual([
       { code: 'EBUDGET', message: expect.stringMatching(/^no price is known for mine\/unheard-of.*PARLEY_PRICES/) },
     ]);
     const operator = operatorOf({ PARLEY_PRICES: '{"mine/*":{"input":1,"output":2}}' });
-    const [priced] = plan({ prompt: 'x'.repeat(400), lanes: [{ ...lane, adapter, tier: 'silver' }] }, operator).lanes;
+    const [priced] = setup({ prompt: 'x'.repeat(400), lanes: [{ ...lane, adapter, tier: 'silver' }] }, operator).lanes;
     // 100 tokens in at 1 USD and 768 out (512 + one deviation of 256) at 2 USD for a million.
     expect(priced).toMatchObject({ faults: [], estimate: { tokens: 868, usdMicros: 1636 } });
   });
@@ -76,7 +76,7 @@ describe('a plan', () => {
   ])('guards the estimate of a %s lane: %i tokens', (tier, tokens) => {
     const operator = operatorOf({ PARLEY_PRICES: '{"openai/m":{"input":0,"output":0}}' });
     const adapter = { kind: 'openai' as const, model: 'm' };
-    expect(plan({ prompt: 'four', lanes: [{ ...lane, adapter, tier }] }, operator).lanes[0]?.estimate.tokens).toBe(
+    expect(setup({ prompt: 'four', lanes: [{ ...lane, adapter, tier }] }, operator).lanes[0]?.estimate.tokens).toBe(
       tokens,
     );
   });
@@ -93,19 +93,19 @@ describe('a plan', () => {
   ])('of a tenant limited in %s says every refusal', (_, allowance, fault) => {
     const operator = operatorOf({ PARLEY_POLICY: JSON.stringify({ tenants: { acme: allowance } }) });
     const expected = fault === null ? [] : [{ code: 'ESEC', message: fault }];
-    expect(plan({ tenant: 'acme' }, operator).lanes[0]?.faults).toEqual(expected);
-    expect(plan({ tenant: 'other' }, operator).lanes[0]?.faults).toEqual([]);
+    expect(setup({ tenant: 'acme' }, operator).lanes[0]?.faults).toEqual(expected);
+    expect(setup({ tenant: 'other' }, operator).lanes[0]?.faults).toEqual([]);
   });
 
   test('calls judge, arbiter, merge and escalation only where the policy does', () => {
-    expect(plan({})).toMatchObject({ judge: null, arbiter: null, merge: null, escalation: null });
+    expect(setup({})).toMatchObject({ judge: null, arbiter: null, merge: null, escalation: null });
     const policy = {
       agreement: { method: 'judge' as const, adapter: scripted },
       arbiter: { allowed: true, adapter: scripted },
       merge: { adapter: scripted },
       escalation: { allowed: true, lane: { adapter: scripted } },
     };
-    expect(plan({ policy })).toMatchObject({
+    expect(setup({ policy })).toMatchObject({
       judge: { adapterName: 'scripted' },
       arbiter: { adapterName: 'scripted' },
       merge: { adapterName: 'scripted' },
@@ -119,6 +119,6 @@ describe('a plan', () => {
     ['anthropic m', { kind: 'anthropic', model: 'm' }],
     ['external', { kind: 'external' }],
   ])('calls an adapter %s, and shows no secret of it', (name, adapter) => {
-    expect(plan({ lanes: [{ ...lane, adapter }] }).lanes[0]?.adapterName).toBe(name);
+    expect(setup({ lanes: [{ ...lane, adapter }] }).lanes[0]?.adapterName).toBe(name);
   });
 });

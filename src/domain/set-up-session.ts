@@ -6,12 +6,12 @@ import type {
   LaneSpec,
   OpenSession,
   Operator,
-  PlannedCall,
-  PlannedFault,
-  PlannedLane,
-  SessionPlan,
+  CallSetup,
+  SetupFault,
+  LaneSetup,
+  SessionSetup,
   WindowLimits,
-} from './plan.js';
+} from './session-setup.js';
 
 /** Tokens of a call whose adapter gives no hint of its size (a program, a remote agent). */
 export const assumedTokens = 256;
@@ -63,7 +63,7 @@ const adapterKey = (adapter: Adapter, laneId: string): string => {
 
 const usdMicros = (usd: number): number => Math.round(usd * 1e6);
 
-type Priced = Pick<PlannedCall, 'estimate' | 'faults'>;
+type Priced = Pick<CallSetup, 'estimate' | 'faults'>;
 
 /** An adapter without a price is refused at admission, never taken for free (spec 08 "Prices"). */
 const priced = (
@@ -73,7 +73,7 @@ const priced = (
 ): Priced => {
   const forbidden = operator.policyFault(tenant, adapter, tier);
   const estimate = operator.estimate(adapter, prompt, tier);
-  const faults: PlannedFault[] = forbidden === null ? [] : [{ code: 'ESEC', message: forbidden }];
+  const faults: SetupFault[] = forbidden === null ? [] : [{ code: 'ESEC', message: forbidden }];
   if (!('unpriced' in estimate)) return { estimate, faults };
   return { estimate: noAmount, faults: [{ code: 'EBUDGET', message: estimate.unpriced }, ...faults] };
 };
@@ -94,7 +94,7 @@ const narrowed = (window: WindowLimits, by: Window | undefined): WindowLimits =>
   maxUsdMicros: narrowest(window.maxUsdMicros, by?.max_usd_micros),
 });
 
-export interface PlanIdentity {
+export interface SetupIdentity {
   id: string;
   /** 32 hex digits. */
   traceId: string;
@@ -105,11 +105,11 @@ export interface PlanIdentity {
  * Everything about a session that depends on the operator's configuration, decided once, so that the workflow needs none
  * of it and a replay sees what was true at the start. Clones become lanes `b#1`, `b#2`; a single one stays `b` (spec 10).
  */
-export const planSession = (request: OpenSession, identity: PlanIdentity, operator: Operator): SessionPlan => {
+export const setUpSession = (request: OpenSession, identity: SetupIdentity, operator: Operator): SessionSetup => {
   const { policy, tenant, prompt } = request;
   const context = { operator, tenant, prompt };
 
-  const lane = (spec: Omit<LaneSpec, 'clones'>, clone: number, laneId: string): PlannedLane => {
+  const lane = (spec: Omit<LaneSpec, 'clones'>, clone: number, laneId: string): LaneSetup => {
     const personaId = spec.persona?.persona_id ?? spec.lane_id;
     const factor = policy.elo_weights ? reputation(operator.rating(tenant, personaId)) : 1;
     const instructions = spec.persona?.instructions ?? null;
@@ -134,7 +134,7 @@ export const planSession = (request: OpenSession, identity: PlanIdentity, operat
   };
 
   // Judges, arbiters and mergers read every lane's answer; the prompt is what is known of that now.
-  const call = (role: string, adapter: Adapter | undefined): PlannedCall | null =>
+  const call = (role: string, adapter: Adapter | undefined): CallSetup | null =>
     adapter
       ? {
           adapter,

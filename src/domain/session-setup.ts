@@ -9,13 +9,13 @@ export interface Amount {
 }
 
 /** Why a call is not allowed, in words that say what would be. */
-export interface PlannedFault {
+export interface SetupFault {
   code: ErrorCode;
   message: string;
 }
 
 /** One call of an agent, with everything decided that depends on the operator's configuration. */
-export interface PlannedCall {
+export interface CallSetup {
   adapter: Adapter;
   /** What a person calls it: "scripted", "openai gpt-…", "command grep". */
   adapterName: string;
@@ -23,11 +23,11 @@ export interface PlannedCall {
   adapterKey: string;
   estimate: Amount;
   /** Why it is refused whatever the window and the budget: policy (ESEC), no price (EBUDGET); []: allowed. */
-  faults: PlannedFault[];
+  faults: SetupFault[];
 }
 
 /** A lane with everything decided that depends on the operator's configuration, so that the workflow needs none of it. */
-export interface PlannedLane extends PlannedCall {
+export interface LaneSetup extends CallSetup {
   laneId: string;
   /** 1 for the first or only clone. */
   clone: number;
@@ -47,7 +47,7 @@ export interface WindowLimits {
   maxUsdMicros: number | null;
 }
 
-export interface SessionPlan {
+export interface SessionSetup {
   id: string;
   tenant: string;
   labels: Record<string, string>;
@@ -56,11 +56,11 @@ export interface SessionPlan {
   policy: SessionPolicy;
   budget: { maxTokens: number | null; maxUsdMicros: number | null };
   window: WindowLimits;
-  lanes: PlannedLane[];
-  escalation: PlannedLane | null;
-  judge: PlannedCall | null;
-  arbiter: PlannedCall | null;
-  merge: PlannedCall | null;
+  lanes: LaneSetup[];
+  escalation: LaneSetup | null;
+  judge: CallSetup | null;
+  arbiter: CallSetup | null;
+  merge: CallSetup | null;
   /** Where a person sees this session in Temporal's Web UI. */
   webUiUrl: string;
 }
