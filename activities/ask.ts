@@ -1,12 +1,15 @@
+import type { Context } from '@opentelemetry/api';
 import type { Adapter } from '../src/contracts/adapter.js';
 import type { Json } from '../src/contracts/frames.js';
 import { feedFrame, openFeed, usageOf, type Feed } from '../src/domain/feed.js';
-import type { Amount } from '../src/domain/plan.js';
+import type { Amount } from '../src/domain/session-setup.js';
 import type { SessionPolicy } from '../src/contracts/session.js';
 import type { AgentPort } from './ports.js';
 
 export interface AskInput {
   workId: string;
+  /** 32 hex digits: the trace that all spans of the session are in. */
+  traceId: string;
   /** Who is asked, for spans and for scripts: "judge", "arbiter", "merge". */
   role: string;
   adapter: Adapter;
@@ -23,7 +26,12 @@ export interface Answered {
 }
 
 /** One question to one agent, whole answer back. Rejects with the agent's own failure. */
-export const ask = async (agents: AgentPort, input: AskInput, signal: AbortSignal): Promise<Answered> => {
+export const ask = async (
+  agents: AgentPort,
+  input: AskInput,
+  signal: AbortSignal,
+  trace: Context,
+): Promise<Answered> => {
   const controller = new AbortController();
   // The SDKs take an abort with a reason for a failed call; ours carries none.
   signal.addEventListener('abort', () => controller.abort(), { once: true });
@@ -51,6 +59,7 @@ export const ask = async (agents: AgentPort, input: AskInput, signal: AbortSigna
       signal: controller.signal,
       onControl: () => {},
       onUsage: (usage) => (stated = usageOf(feed, usage)),
+      trace,
     },
   );
   for await (const frame of frames) {
@@ -59,7 +68,9 @@ export const ask = async (agents: AgentPort, input: AskInput, signal: AbortSigna
     feed = fed.feed;
     for (const report of fed.reports) {
       if (report.type === 'PARTIAL') text += report.text;
-      if (report.type === 'FAIL') throw new Error(`${report.code}: ${report.message}`);
+      if (report.type === 'FAIL') {
+        throw Object.assign(new Error(`${report.code}: ${report.message}`), { code: report.code });
+      }
       if (report.type !== 'FINAL') continue;
       return { answer: report.answer ?? text + (report.text ?? ''), usage: stated ?? report.usage };
     }

@@ -1,18 +1,21 @@
 import type { BusPort } from '../src/contracts/bus.js';
 import type { SessionPolicy } from '../src/contracts/session.js';
 import type { Vote } from '../src/domain/agreement.js';
-import type { PlannedLane, WindowLimits } from '../src/domain/plan.js';
+import type { LaneSetup, WindowLimits } from '../src/domain/session-setup.js';
 import type { Directives, GroupReport } from '../workflows/messages.js';
+import type { WorkMetrics } from './metrics.js';
 import type { AgentPort } from './ports.js';
 
 /** What an activity is told of the lanes it runs. */
 export interface GroupInput {
   workId: string;
+  /** 32 hex digits: the trace that all spans of the session are in. */
+  traceId: string;
   group: string;
   prompt: string;
   policy: SessionPolicy;
   window: WindowLimits;
-  lanes: PlannedLane[];
+  lanes: LaneSetup[];
   /** Attempt number of the lanes when the activity is at its first attempt. */
   attempt: number;
   /** Votes of lanes outside this group, for the digest. */
@@ -32,5 +35,6 @@ export interface GroupPorts {
   agents: AgentPort;
   bus: BusPort;
   link: GroupLink;
+  metrics: WorkMetrics;
   now: () => number;
 }

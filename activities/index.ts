@@ -1,27 +1,51 @@
+import type { Context as TraceContext } from '@opentelemetry/api';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { Registry } from 'prom-client';
 import type { BusPort } from '../src/contracts/bus.js';
 import type { LaneReport } from '../src/domain/lane.js';
 import { ParleyError } from '../src/domain/errors.js';
 import { judgement } from '../src/domain/prompts.js';
+import { inSpan, workContext } from '../src/tracing.js';
 import { ask, type Answered, type AskInput } from './ask.js';
 import type { GroupInput, GroupLink } from './group.js';
 import { LaneGroup } from './lane-group.js';
+import { createWorkMetrics, type WorkMetrics } from './metrics.js';
 import type { AgentPort } from './ports.js';
 
 export interface ActivityPorts {
   agents: AgentPort;
   bus: BusPort;
   link: GroupLink;
+  /** Left out: kept where nobody reads them. */
+  metrics?: WorkMetrics;
 }
 
 /** Often enough that the SDK always has one to send; it sends at most one per 0.8 of the heartbeat timeout. */
 const beatMs = 1_000;
 
 /** The activities of every worker; workflows know them by `Activities` alone. */
-export const createActivities = ({ agents, bus, link }: ActivityPorts) => {
+export const createActivities = ({ agents, bus, link, metrics = createWorkMetrics(new Registry()) }: ActivityPorts) => {
   // A run that continues as new schedules its lanes again; on the same worker the calls under way are taken over.
   const groups = new Map<string, { group: LaneGroup; owner: symbol }>();
+  /** One call beside the lanes, in a span of its own that is named by its role. */
+  const asking = async <T extends Answered>(
+    input: AskInput,
+    call: (signal: AbortSignal, trace: TraceContext) => Promise<T>,
+  ): Promise<T> => {
+    const { workId, traceId, role, adapter } = input;
+    const attributes = { session_id: workId, adapter: adapter.kind, attempt: Context.current().info.attempt };
+    const parent = workContext({ id: workId, traceId });
+    return await beating((signal) =>
+      inSpan(role, attributes, parent, async (span, trace) => {
+        const answered = await call(signal, trace);
+        const { tokens, usdMicros } = answered.usage;
+        span.setAttributes({ tokens, usd_micros: usdMicros });
+        metrics.spent(adapter, answered.usage);
+        return answered;
+      }),
+    );
+  };
   return {
     /**
      * Runs a group of lanes to their ends. @returns what was not signalled while they ran. A later attempt skips lanes
@@ -36,7 +60,7 @@ export const createActivities = ({ agents, bus, link }: ActivityPorts) => {
       if (!group) {
         const attempt = input.attempt + context.info.attempt - 1;
         const skip = attempt > 1 ? (await link.directives(input.workId)).ended : [];
-        group = new LaneGroup(input, attempt, skip, { agents, bus, link, now: Date.now });
+        group = new LaneGroup(input, attempt, skip, { agents, bus, link, metrics, now: Date.now });
         group.start();
       }
       groups.set(key, { group, owner });
@@ -57,12 +81,13 @@ export const createActivities = ({ agents, bus, link }: ActivityPorts) => {
     },
 
     /** One question to one agent: the arbiter or a merge. */
-    askAgent: async (input: AskInput): Promise<Answered> => await beating((signal) => ask(agents, input, signal)),
+    askAgent: async (input: AskInput): Promise<Answered> =>
+      await asking(input, (signal, trace) => ask(agents, input, signal, trace)),
 
     /** Asks the judge which answers agree. @throws EPROTO when its answer names other ids or no groups */
     judgeAnswers: async (input: AskInput & { ids: string[] }): Promise<Answered & { partition: string[][] }> =>
-      await beating(async (signal) => {
-        const answered = await ask(agents, input, signal);
+      await asking(input, async (signal, trace) => {
+        const answered = await ask(agents, input, signal, trace);
         const partition = judgement(answered.answer, input.ids);
         if (typeof partition === 'string') throw new ParleyError('EPROTO', partition);
         return { ...answered, partition };

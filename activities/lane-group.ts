@@ -13,9 +13,12 @@ import {
 } from '../src/domain/feed.js';
 import type { LaneReport } from '../src/domain/lane.js';
 import { preemptionOrder } from '../src/domain/tier.js';
+import { codeOf } from '../src/tracing.js';
 import type { Directives } from '../workflows/messages.js';
 import { Digest } from './digest.js';
 import { WorkGoneError, type GroupInput, type GroupPorts } from './group.js';
+import { LaneCall } from './lane-call.js';
+import type { LaneEnd } from './metrics.js';
 import { Outbox } from './outbox.js';
 import { RunningLane } from './running-lane.js';
 
@@ -92,7 +95,7 @@ export class LaneGroup {
   /** Ends every call without a word to the workflow: it is over, or another attempt will take its place. */
   abandon(): void {
     this.detached = true;
-    for (const lane of this.lanes) lane.stop();
+    for (const lane of this.lanes) lane.stop('CANCELLED', 'abandoned');
   }
 
   /** Asks the workflow what is to stop, and stops it; an ended lane's usage is told, as it was cut off unseen. */
@@ -106,22 +109,23 @@ export class LaneGroup {
       return;
     }
     for (const lane of this.lanes) {
-      if (lane.ended || !directives.ended.includes(lane.plan.laneId)) continue;
+      if (lane.ended || !directives.ended.includes(lane.setup.laneId)) continue;
       const usage = lane.used();
-      lane.stop();
+      lane.stop('CANCELLED', null, usage);
       this.push(lane, { type: 'SETTLE', usage, counts: feedCounts(lane.feed) }, coalesceMs);
     }
   }
 
   private fail(error: unknown): void {
     this.failure ??= error instanceof Error ? error : new Error(String(error));
-    for (const lane of this.lanes) lane.stop();
+    for (const lane of this.lanes) lane.stop('FAILED', codeOf(error));
   }
 
   private async run(lane: RunningLane): Promise<void> {
-    const { plan, controller } = lane;
-    if (plan.timeoutMs !== null) {
-      const timeoutMs = plan.timeoutMs;
+    const { setup, controller } = lane;
+    lane.call = new LaneCall(this.input, setup, this.attempt, this.ports.metrics, this.ports.now);
+    if (setup.timeoutMs !== null) {
+      const timeoutMs = setup.timeoutMs;
       lane.timers.timeout = setTimeout(() => {
         const message = `no final within the lane's timeout_ms of ${timeoutMs}`;
         this.end(lane, { type: 'TIMEOUT', message, usage: lane.used(), counts: feedCounts(lane.feed) });
@@ -132,12 +136,12 @@ export class LaneGroup {
       frames = await this.ports.agents.open(
         {
           workId: this.input.workId,
-          laneId: plan.laneId,
-          personaId: plan.personaId,
-          instructions: plan.instructions,
-          diversitySeed: plan.diversitySeed,
+          laneId: setup.laneId,
+          personaId: setup.personaId,
+          instructions: setup.instructions,
+          diversitySeed: setup.diversitySeed,
           prompt: this.input.prompt,
-          adapter: plan.adapter,
+          adapter: setup.adapter,
           maxTokens: null,
           callsBefore: 0,
         },
@@ -145,6 +149,7 @@ export class LaneGroup {
           signal: controller.signal,
           onControl: (frame) => this.hear(lane, frame),
           onUsage: (usage) => (lane.usage = usageOf(lane.feed, usage)),
+          trace: lane.call.context,
         },
       );
     } catch (error) {
@@ -238,16 +243,16 @@ export class LaneGroup {
 
   private end(lane: RunningLane, report: FeedReport): void {
     if (lane.ended) return;
-    lane.stop();
+    lane.stop(endOf(report), reasonOf(report), 'usage' in report ? report.usage : undefined);
     if (report.type === 'FINAL') {
-      if (report.answer !== undefined) this.outbox.dropText(lane.plan.laneId);
+      if (report.answer !== undefined) this.outbox.dropText(lane.setup.laneId);
       this.finals.push(voteOf(lane, report.answer ?? lane.text, this.ports.now()));
     }
     this.push(lane, report, coalesceMs);
   }
 
   private push(lane: RunningLane, report: FeedReport, withinMs: number | null): void {
-    if (!this.detached) this.outbox.push(lane.plan.laneId, this.attempt, report, withinMs);
+    if (!this.detached) this.outbox.push(lane.setup.laneId, this.attempt, report, withinMs);
   }
 
   private async send(reports: LaneReport[]): Promise<void> {
@@ -280,7 +285,7 @@ export class LaneGroup {
     if (!over || crossing.ended) return;
     const running = this.lanes.filter((lane) => !lane.ended);
     const [victim] = preemptionOrder(
-      running.map((lane) => ({ lane, tier: lane.plan.tier, startedAt: lane.startedAt })),
+      running.map((lane) => ({ lane, tier: lane.setup.tier, startedAt: lane.startedAt })),
     );
     const message = 'the budget ran out while the lanes were streaming';
     if (victim && running.length > 1) {
@@ -296,7 +301,13 @@ export class LaneGroup {
   private publish(lane: RunningLane, offset: number, text: string): void {
     const { workId } = this.input;
     if (text === '' || !this.ports.bus.isWatched(workId)) return;
-    this.ports.bus.publish(workId, { type: 'partial', lane_id: lane.plan.laneId, attempt: this.attempt, offset, text });
+    this.ports.bus.publish(workId, {
+      type: 'partial',
+      lane_id: lane.setup.laneId,
+      attempt: this.attempt,
+      offset,
+      text,
+    });
   }
 
   private publishText(): void {
@@ -304,11 +315,11 @@ export class LaneGroup {
   }
 }
 
-const voteOf = ({ plan }: RunningLane, answer: Vote['answer'], endedAt: number | null): Vote => ({
-  laneId: plan.laneId,
+const voteOf = ({ setup }: RunningLane, answer: Vote['answer'], endedAt: number | null): Vote => ({
+  laneId: setup.laneId,
   order: 0,
-  weight: plan.weight,
-  tier: plan.tier,
+  weight: setup.weight,
+  tier: setup.tier,
   answer,
   final: endedAt !== null,
   endedAt,
@@ -318,4 +329,13 @@ const describe = (error: unknown): { code: string; message: string } => {
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'EAGENTDOWN';
   return { code, message };
+};
+
+const endOf = ({ type }: FeedReport): LaneEnd =>
+  type === 'FINAL' ? 'FINALIZED' : type === 'CANCEL' ? 'CANCELLED' : 'FAILED';
+
+const reasonOf = (report: FeedReport): string | null => {
+  if (report.type === 'CANCEL') return report.reason.code;
+  if (report.type === 'TIMEOUT') return 'ETIMEOUT';
+  return 'code' in report ? report.code : null;
 };

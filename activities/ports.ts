@@ -1,3 +1,4 @@
+import type { Context } from '@opentelemetry/api';
 import type { Adapter } from '../src/contracts/adapter.js';
 import type { ControlFrame, Frame, Usage } from '../src/contracts/frames.js';
 
@@ -24,6 +25,8 @@ export interface AgentContext {
   onControl: (frame: ControlFrame) => void;
   /** Usage so far, cumulative over the call; what a cancelled call is charged with. */
   onUsage: (usage: Usage) => void;
+  /** Whose child a span of the call is. */
+  trace?: Context;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { Registry } from 'prom-client';
 import { connectForWorker } from '../temporal/client.js';
 import { claimDataFolder } from '../temporal/data-folder.js';
 import { findServer, waysToServer } from '../temporal/find-server.js';
@@ -10,6 +11,7 @@ import { createBus } from './bus/index.js';
 import type { Config } from './config.js';
 import { ParleyError } from './domain/errors.js';
 import { startGateway } from './gateway/index.js';
+import { startTelemetry } from './telemetry.js';
 
 export interface AppOptions {
   config: Config;
@@ -39,6 +41,8 @@ export async function startApp({ config, environment, logger, trustedCommands = 
   let closing: Promise<void> | null = null;
   const close = (): Promise<void> => (closing ??= closeAll(closers));
   try {
+    const telemetry = await startTelemetry(environment, (message) => logger.warn(message));
+    closers.push(() => telemetry.close());
     const found = findServer(environment);
     if (found === null) throw new ParleyError('unavailable', waysToServer(environment));
     let server: EmbeddedServer | null = null;
@@ -62,6 +66,7 @@ export async function startApp({ config, environment, logger, trustedCommands = 
     await ensureSearchAttributes(connection, namespace);
     const bus = await createBus(config.busUrl, (error, what) => logger.warn({ err: error }, what));
     closers.push(() => bus.close());
+    const registry = new Registry();
     const worker = await runWorker({
       config,
       connection,
@@ -69,12 +74,13 @@ export async function startApp({ config, environment, logger, trustedCommands = 
       namespace,
       bus,
       logger,
+      registry,
       environment,
       trustedCommands,
     });
     closers.push(() => worker.drain());
     const webUiUrl = environment['PARLEY_WEB_UI_URL'] ? config.webUiUrl : (server?.uiUrl ?? config.webUiUrl);
-    const gateway = await startGateway({ config: { ...config, webUiUrl }, client, bus, logger });
+    const gateway = await startGateway({ config: { ...config, webUiUrl }, client, bus, logger, registry });
     closers.push(() => gateway.close());
     const died = server?.died.then((output) => {
       throw new Error(`the Temporal server ended by itself. It said:\n${output}`);

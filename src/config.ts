@@ -132,6 +132,7 @@ const environmentSchema = z
     PARLEY_BUS_URL: z
       .url({ protocol: /^postgres(ql)?$/, error: 'must be a URL such as postgres://user:password@host/database' })
       .optional(),
+    PARLEY_METRICS_PORT: whole(0, 65_535, 0),
     PARLEY_RATE_LIMIT: whole(1, 1_000_000, 6000),
     PARLEY_MAX_CONCURRENT_TASKS: whole(1, 10_000, 10),
     PARLEY_MAX_KEEPALIVE_CONNECTIONS: whole(0, 100_000, 20),
@@ -175,6 +176,8 @@ export interface Config {
   /** Without a slash at the end. */
   webUiUrl: string;
   busUrl: string | null;
+  /** Where a worker alone serves its metrics; 0: nowhere. */
+  metricsPort: number;
   /** Requests a minute and caller. */
   rateLimit: number;
   maxConcurrentTasks: number;
@@ -239,6 +242,7 @@ export const loadConfig = (environment: NodeJS.ProcessEnv): Config => {
     trustedCommands: data.PARLEY_TRUSTED_COMMANDS ?? [],
     webUiUrl: (data.PARLEY_WEB_UI_URL ?? `http://127.0.0.1:${data.TEMPORAL_UI_PORT}`).replace(/\/+$/, ''),
     busUrl: data.PARLEY_BUS_URL ?? null,
+    metricsPort: data.PARLEY_METRICS_PORT,
     rateLimit: data.PARLEY_RATE_LIMIT,
     maxConcurrentTasks: data.PARLEY_MAX_CONCURRENT_TASKS,
     maxKeepaliveConnections: data.PARLEY_MAX_KEEPALIVE_CONNECTIONS,

@@ -3,11 +3,13 @@ import { connectClient } from '../temporal/client.js';
 import { createBus } from './bus/index.js';
 import { ConfigError, loadConfig } from './config.js';
 import { startGateway } from './gateway/index.js';
+import { startTelemetry } from './telemetry.js';
 
 /** The gateway alone as a process: workers run elsewhere and share PARLEY_BUS_URL with it. */
 const main = async (): Promise<void> => {
   const config = loadConfig(process.env);
   const logger = pino({ level: config.logLevel });
+  const telemetry = await startTelemetry(process.env, (message) => logger.warn(message));
   const { client, connection } = await connectClient({
     ...(config.temporal.address !== null && { address: config.temporal.address }),
     namespace: config.temporal.namespace,
@@ -25,6 +27,7 @@ const main = async (): Promise<void> => {
     await gateway.close();
     await bus.close();
     await connection.close();
+    await telemetry.close();
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {

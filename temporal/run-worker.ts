@@ -4,9 +4,11 @@ import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import { createAgents } from '../activities/adapters/index.js';
 import { createActivities } from '../activities/index.js';
 import { createLink } from '../activities/link.js';
+import { createWorkMetrics } from '../activities/metrics.js';
 import type { Config } from '../src/config.js';
 import type { BusPort } from '../src/contracts/bus.js';
 import { ParleyError } from '../src/domain/errors.js';
@@ -23,6 +25,8 @@ export interface RunWorkerOptions {
   namespace: string;
   bus: BusPort;
   logger: Logger;
+  /** Where the metrics of its work are kept. */
+  registry: Registry;
   environment: NodeJS.ProcessEnv;
   /** Programs to trust beside those of the configuration. */
   trustedCommands?: string[][];
@@ -53,13 +57,14 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
     trustedCommands: [...config.trustedCommands, ...(options.trustedCommands ?? [])],
     prices: createPrices(config.prices),
   });
+  const metrics = createWorkMetrics(options.registry);
   const worker = await createParleyWorker({
     connection,
     namespace,
     taskQueue,
-    activities: createActivities({ agents, bus, link: createLink(client) }),
+    activities: createActivities({ agents, bus, link: createLink(client), metrics }),
     bundlePath: options.bundlePath ?? builtBundle(),
-    sinks: workflowSinks(bus),
+    sinks: workflowSinks(bus, metrics),
   });
   let draining = false;
   const run = worker.run();

@@ -14,7 +14,7 @@ import { ApplicationFailure, TypedSearchAttributes } from '@temporalio/common';
 import type { Config } from '../src/config.js';
 import type { SessionStatus } from '../src/contracts/session.js';
 import { ParleyError } from '../src/domain/errors.js';
-import type { SessionPlan } from '../src/domain/plan.js';
+import type { SessionSetup } from '../src/domain/session-setup.js';
 import type { SessionsPort } from '../src/gateway/sessions-port.js';
 import { eventsQuery, framesUpdate, sessionWorkflowType, statusQuery } from '../workflows/messages.js';
 import { fromFailure } from './failure.js';
@@ -89,7 +89,7 @@ const translated = (error: unknown, id: string): unknown => {
 };
 
 /** The first words of the prompt, on one line: what an operator sees in a list. */
-const summaryOf = ({ prompt }: SessionPlan): string => `session: ${prompt.replace(/\s+/g, ' ').trim().slice(0, 100)}`;
+const summaryOf = ({ prompt }: SessionSetup): string => `session: ${prompt.replace(/\s+/g, ' ').trim().slice(0, 100)}`;
 
 /** How a run that is not running any more was closed. */
 const closedAs = ({ status }: WorkflowExecutionDescription): string | null =>
@@ -177,21 +177,21 @@ export const createSessionsClient = ({
 
   // An eager start hands the first task back in the answer; it needs the connection that the worker uses.
   let eager = true;
-  const startWorkflow = async (plan: SessionPlan, bodyHash: string): Promise<void> => {
+  const startWorkflow = async (setup: SessionSetup, bodyHash: string): Promise<void> => {
     const options = {
-      workflowId: plan.id,
+      workflowId: setup.id,
       taskQueue,
-      args: [plan],
+      args: [setup],
       workflowIdReusePolicy: 'REJECT_DUPLICATE' as const,
       workflowIdConflictPolicy: 'FAIL' as const,
       workflowTaskTimeout: '2 seconds' as const,
-      memo: { bodyHash, summary: summaryOf(plan) },
-      staticSummary: summaryOf(plan),
+      memo: { bodyHash, summary: summaryOf(setup) },
+      staticSummary: summaryOf(setup),
       typedSearchAttributes: new TypedSearchAttributes([
         { key: searchAttributes.kind, value: 'session' },
         { key: searchAttributes.state, value: 'INIT' },
-        { key: searchAttributes.tenant, value: plan.tenant },
-        { key: searchAttributes.traceId, value: plan.traceId },
+        { key: searchAttributes.tenant, value: setup.tenant },
+        { key: searchAttributes.traceId, value: setup.traceId },
         { key: searchAttributes.awaiting, value: false },
       ]),
     };
@@ -224,22 +224,22 @@ export const createSessionsClient = ({
   };
 
   return {
-    start: async (plan, bodyHash, { isRepeatable }) => {
+    start: async (setup, bodyHash, { isRepeatable }) => {
       try {
-        await client.withDeadline(Date.now() + startDeadlineMs, () => startWorkflow(plan, bodyHash));
-        remember(plan.id);
+        await client.withDeadline(Date.now() + startDeadlineMs, () => startWorkflow(setup, bodyHash));
+        remember(setup.id);
         return 'started';
       } catch (error) {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) {
-          if (!isRepeatable) void withdraw(plan.id).catch(onError);
-          throw translated(error, plan.id);
+          if (!isRepeatable) void withdraw(setup.id).catch(onError);
+          throw translated(error, setup.id);
         }
       }
-      const { type, memo } = await within(plan.id, deadlineMs, () => client.workflow.getHandle(plan.id).describe());
+      const { type, memo } = await within(setup.id, deadlineMs, () => client.workflow.getHandle(setup.id).describe());
       if (type === sessionWorkflowType && memo?.['bodyHash'] === bodyHash) return 'replayed';
       throw new ParleyError(
         'conflict',
-        `The id ${plan.id} is taken by ${type === sessionWorkflowType ? 'a session with another body' : `a ${type}`}.`,
+        `The id ${setup.id} is taken by ${type === sessionWorkflowType ? 'a session with another body' : `a ${type}`}.`,
       );
     },
     status,

@@ -1,9 +1,10 @@
 import type { InjectedSinks } from '@temporalio/worker';
+import type { WorkMetrics } from '../activities/metrics.js';
 import type { BusPort } from '../src/contracts/bus.js';
 import type { ParleySinks } from '../workflows/options.js';
 
-/** What workflows tell the bus: that there is something to ask them. Not during replay, which has nothing new to say. */
-export const workflowSinks = (bus: BusPort): InjectedSinks<ParleySinks> => ({
+/** What workflows tell the bus and the metrics. Not during replay, which has nothing new to say. */
+export const workflowSinks = (bus: BusPort, metrics: WorkMetrics): InjectedSinks<ParleySinks> => ({
   bus: {
     hint: { fn: ({ workflowId }, type) => bus.publish(workflowId, { type }), callDuringReplay: false },
     partial: {
@@ -13,6 +14,7 @@ export const workflowSinks = (bus: BusPort): InjectedSinks<ParleySinks> => ({
       callDuringReplay: false,
     },
   },
-  // Only a replay under test listens.
-  trace: { outcome: { fn: () => {}, callDuringReplay: false } },
+  trace: {
+    outcome: { fn: (_, { state }) => metrics.sessionEnded(state), callDuringReplay: false },
+  },
 });

@@ -8,6 +8,7 @@ import type { Prices } from '../../src/pricing.js';
 import type { AgentRequest } from '../ports.js';
 import { describeError, type Environment, fetchOver, isTimeout, meaningOfStatus } from './connections.js';
 import { createNumbering, failFrame, finalOfPartials, type Call, frameStream } from './frame-stream.js';
+import { openChat } from './chat-span.js';
 import { createGate, gatedFetch } from './gate.js';
 import { type Model, modelFor } from './model-provider.js';
 
@@ -69,6 +70,7 @@ export const openModel = async (
   const gate = createGate();
   call.signal.addEventListener('abort', gate.open, { once: true });
   const model = modelFor(adapter, environment, gatedFetch(fetch, gate));
+  const chat = openChat(model.provider, adapter.model, request, call);
   const result = streamText({
     model: model.model,
     ...(request.instructions === null ? {} : { system: request.instructions }),
@@ -97,12 +99,19 @@ export const openModel = async (
     if (first === 'dispatched' || call.signal.aborted) break;
     if (first?.type === 'error') {
       const { code, message, retryable } = failureOf(first.error, model);
+      chat.fail(code);
       throw new ParleyError(code, message, { retryable });
     }
     if (first === null) break;
     pending = pull();
   }
   return frameStream(call, speak());
+
+  /** A failure of the provider, told to the lane and to the span. */
+  function failed(code: ErrorCode, message: string, retryable: boolean): Frame {
+    chat.fail(code);
+    return failFrame(code, message, retryable);
+  }
 
   async function* speak(): AsyncGenerator<Frame, void, undefined> {
     const numbering = createNumbering();
@@ -118,14 +127,15 @@ export const openModel = async (
       const part = await pending;
       if (call.signal.aborted) return;
       if (part === null) {
-        yield failFrame('EAGENTDOWN', `${model.provider}: the stream ended before its answer was complete`, true);
+        yield failed('EAGENTDOWN', `${model.provider}: the stream ended before its answer was complete`, true);
         return;
       }
       if (part.type === 'error') {
         const { code, message, retryable } = failureOf(part.error, model);
+        const frame = failed(code, message, retryable);
         // The request may still be open when only its stream reported the error.
         call.abort();
-        yield failFrame(code, message, retryable);
+        yield frame;
         return;
       }
       if (part.type === 'text-delta' && part.text !== '') {
@@ -140,9 +150,10 @@ export const openModel = async (
         const { inputTokens = promptTokens, outputTokens = approximateTokens(text) } = part.totalUsage;
         // Without the provider's reason for ending, the stream just stopped.
         if (part.rawFinishReason === undefined) {
-          yield failFrame('EAGENTDOWN', `${model.provider}: the stream ended without a finish reason`, true);
+          yield failed('EAGENTDOWN', `${model.provider}: the stream ended without a finish reason`, true);
           return;
         }
+        chat.end(part.totalUsage);
         yield finalOfPartials(numbering.next(), usageOf(inputTokens, outputTokens));
         return;
       }

@@ -45,6 +45,7 @@ export const startCall = (context: AgentContext, live: Set<Call>): Call => {
     signal: controller.signal,
     onControl: (frame) => context.onControl(frame),
     onUsage: (usage) => context.onUsage(usage),
+    ...(context.trace === undefined ? {} : { trace: context.trace }),
     abort,
     unlink: () => {
       context.signal.removeEventListener('abort', abort);

@@ -3,10 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Client } from '@temporalio/client';
 import { pino, type Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import { ulid } from 'ulid';
 import type { Config } from '../config.js';
 import type { BusPort } from '../contracts/bus.js';
-import type { Operator } from '../domain/plan.js';
+import type { Operator } from '../domain/session-setup.js';
 import { createOperator } from '../operator.js';
 import { createSessionsClient } from '../../temporal/sessions-client.js';
 import { createApp } from './app.js';
@@ -26,6 +27,8 @@ export interface GatewayOptions {
   operator?: Operator;
   logger?: Logger;
   hub?: Partial<HubOptions>;
+  /** What else /metrics shows: that of the worker in the same process. */
+  registry?: Registry;
 }
 
 export interface Gateway {
@@ -45,10 +48,11 @@ interface PortOptions {
   operator: Operator;
   logger: Logger;
   hub?: Partial<HubOptions>;
+  registry?: Registry;
 }
 
 /** The gateway's ports over any store of sessions. */
-export const createPorts = ({ config, sessions, bus, operator, logger, hub }: PortOptions): Ports => ({
+export const createPorts = ({ config, sessions, bus, operator, logger, hub, registry }: PortOptions): Ports => ({
   sessions,
   hub: new EventsHub(sessions, bus, {
     onError: (error) => logger.warn({ err: error }, 'events could not be read; asking again'),
@@ -58,7 +62,7 @@ export const createPorts = ({ config, sessions, bus, operator, logger, hub }: Po
   operator,
   config,
   laneKeys: createLaneKeys(laneSecret(config.laneSecret, config.dataFolder)),
-  metrics: createMetrics(),
+  metrics: createMetrics(registry),
   newId: (kind) => `${kind}-${ulid()}`,
   newTraceId: () => randomBytes(16).toString('hex'),
 });
@@ -118,9 +122,19 @@ export const startGateway = async ({
   operator = createOperator(config),
   logger = pino({ level: config.logLevel }),
   hub,
+  registry,
 }: GatewayOptions): Promise<Gateway> => {
   const onError = (error: unknown): void =>
     logger.warn({ err: error }, 'a start that was not confirmed could not be withdrawn');
   const sessions = createSessionsClient({ client, config, onError, ...(taskQueue !== undefined && { taskQueue }) });
-  return await listen(createPorts({ config, sessions, bus, operator, logger, ...(hub && { hub }) }), logger);
+  const ports = createPorts({
+    config,
+    sessions,
+    bus,
+    operator,
+    logger,
+    ...(hub && { hub }),
+    ...(registry && { registry }),
+  });
+  return await listen(ports, logger);
 };

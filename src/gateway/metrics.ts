@@ -1,8 +1,10 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
-/** Prometheus metrics of one gateway. Labels stay few: routes, methods, statuses and kinds, never ids (spec 01). */
-export const createMetrics = () => {
-  const registry = new Registry();
+/**
+ * Prometheus metrics of one gateway, in a registry that a worker in the same process may share. Labels stay few: routes,
+ * methods, statuses and kinds, never ids (spec 01).
+ */
+export const createMetrics = (registry = new Registry()) => {
   collectDefaultMetrics({ register: registry });
   return {
     registry,

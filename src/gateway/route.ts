@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { z } from 'zod';
 import type { BusPort } from '../contracts/bus.js';
-import type { Operator } from '../domain/plan.js';
+import type { Operator } from '../domain/session-setup.js';
 import type { Config } from '../config.js';
 import type { EventsHub } from './events-hub.js';
 import type { LaneKeys } from './lane-keys.js';

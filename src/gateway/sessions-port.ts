@@ -1,7 +1,7 @@
 import type { Frame, FramesAnswer } from '../contracts/frames.js';
 import type { SessionStatus } from '../contracts/session.js';
 import type { Kind, WorkList } from '../contracts/work.js';
-import type { SessionPlan } from '../domain/plan.js';
+import type { SessionSetup } from '../domain/session-setup.js';
 import type { EventsAnswer } from '../../workflows/messages.js';
 
 export interface WorkFilter {
@@ -34,7 +34,7 @@ export interface SessionsPort extends EventSource {
    * @returns whether this call started it or it was there before.
    * @throws ParleyError conflict (the id is taken by other content), unavailable (nothing was started)
    */
-  start(plan: SessionPlan, bodyHash: string, options: { isRepeatable: boolean }): Promise<'started' | 'replayed'>;
+  start(setup: SessionSetup, bodyHash: string, options: { isRepeatable: boolean }): Promise<'started' | 'replayed'>;
   /** Resolves with the status once the session has ended, with null after `milliseconds` or when `signal` aborts. */
   awaitEnd(id: string, milliseconds: number, signal: AbortSignal): Promise<SessionStatus | null>;
   /** Asks a live session to cancel. @throws ParleyError not_found, wrong_state (naming the state it ended in) */

@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { pino } from 'pino';
+import { Registry } from 'prom-client';
 import { createAgents } from '../../activities/adapters/index.js';
 import { createActivities } from '../../activities/index.js';
 import { createLink } from '../../activities/link.js';
+import { createWorkMetrics } from '../../activities/metrics.js';
 import { LocalBus } from '../../src/bus/local.js';
 import { loadConfig } from '../../src/config.js';
 import type { OpenSessionBody, SessionStarted, SessionStatus } from '../../src/contracts/session.js';
@@ -55,6 +57,8 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
     namespace: 'default',
   });
   const bus = new LocalBus();
+  const registry = new Registry();
+  const metrics = createWorkMetrics(registry);
   const agents = createAgents({
     environment: { ...process.env, ...environment },
     trustedCommands: config.trustedCommands,
@@ -64,14 +68,14 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
     connection,
     namespace: 'default',
     taskQueue,
-    activities: createActivities({ agents, bus, link: createLink(client) }),
+    activities: createActivities({ agents, bus, link: createLink(client), metrics }),
     bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '',
-    sinks: workflowSinks(bus),
+    sinks: workflowSinks(bus, metrics),
     shutdownGraceMs: 500,
   });
   const running = worker.run();
   running.catch(() => {});
-  const gateway = await startGateway({ config, client, taskQueue, bus, logger: pino({ level: 'silent' }) });
+  const gateway = await startGateway({ config, client, taskQueue, bus, registry, logger: pino({ level: 'silent' }) });
   const call = async (
     method: string,
     path: string,

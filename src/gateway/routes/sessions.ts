@@ -9,11 +9,12 @@ import {
   type SessionStatus,
 } from '../../contracts/session.js';
 import { workIdSchema } from '../../contracts/work.js';
-import type { SessionPlan } from '../../domain/plan.js';
-import { planSession } from '../../domain/plan-session.js';
+import type { SessionSetup } from '../../domain/session-setup.js';
+import { setUpSession } from '../../domain/set-up-session.js';
 import { bearer } from '../auth.js';
 import { bodyHash, idForKey } from '../canonical.js';
 import { linksOf } from '../../links.js';
+import { codeOf, failSpan, openSpan, workContext } from '../../tracing.js';
 import { ProblemError } from '../problem.js';
 import { textNumber } from '../query-number.js';
 import { type Ports, route } from '../route.js';
@@ -59,11 +60,29 @@ const linked = (status: SessionStatus, { config }: Ports): SessionStatus => ({
 const statusOf = async (id: string, ports: Ports): Promise<SessionStatus> =>
   linked(await ports.sessions.status(known(id)), ports);
 
-const laneKeysOf = (plan: SessionPlan, { laneKeys }: Ports): Record<string, string> | undefined => {
-  const lanes = [...plan.lanes, ...(plan.escalation ? [plan.escalation] : [])];
+/** The start is a span in the session's own trace. */
+const started = async (
+  setup: SessionSetup,
+  start: () => Promise<'started' | 'replayed'>,
+): Promise<'started' | 'replayed'> => {
+  const { span } = openSpan('start session', { session_id: setup.id, lanes: setup.lanes.length }, workContext(setup));
+  try {
+    const outcome = await start();
+    // What was started before has a trace already; the one prepared here is nobody's, and a span without an end is not sent.
+    if (outcome === 'started') span.end();
+    return outcome;
+  } catch (error) {
+    failSpan(span, codeOf(error));
+    span.end();
+    throw error;
+  }
+};
+
+const laneKeysOf = (setup: SessionSetup, { laneKeys }: Ports): Record<string, string> | undefined => {
+  const lanes = [...setup.lanes, ...(setup.escalation ? [setup.escalation] : [])];
   const external = lanes.filter(({ adapter }) => adapter.kind === 'external');
   if (external.length === 0) return undefined;
-  return Object.fromEntries(external.map(({ laneId }) => [laneId, laneKeys.keyFor(plan.id, laneId)]));
+  return Object.fromEntries(external.map(({ laneId }) => [laneId, laneKeys.keyFor(setup.id, laneId)]));
 };
 
 export const openSession = route({
@@ -123,9 +142,9 @@ export const openSession = route({
     const key = headers['idempotency-key'];
     const id = body.id ?? (key === undefined ? ports.newId('session') : idForKey('session', body.tenant, key));
     const links = linksOf(ports.config, 'session', id);
-    const plan = planSession(body, { id, traceId: ports.newTraceId(), webUiUrl: links.web_ui }, ports.operator);
+    const setup = setUpSession(body, { id, traceId: ports.newTraceId(), webUiUrl: links.web_ui }, ports.operator);
     const isRepeatable = body.id !== undefined || key !== undefined;
-    const outcome = await ports.sessions.start(plan, bodyHash(body), { isRepeatable });
+    const outcome = await started(setup, () => ports.sessions.start(setup, bodyHash(body), { isRepeatable }));
     if (outcome === 'started') ports.metrics.started.inc({ kind: 'session' });
 
     const answerHeaders = {
@@ -134,8 +153,8 @@ export const openSession = route({
     };
     const ended = query.wait === undefined ? null : await ports.sessions.awaitEnd(id, query.wait * 1000, call.signal);
     if (ended) return { status: 200, body: linked(ended, ports), headers: answerHeaders };
-    const laneKeys = laneKeysOf(plan, ports);
-    const started: SessionStarted = {
+    const laneKeys = laneKeysOf(setup, ports);
+    const answer: SessionStarted = {
       id,
       kind: 'session',
       status_url: links.self,
@@ -143,7 +162,7 @@ export const openSession = route({
       web_ui_url: links.web_ui,
       ...(laneKeys && { lane_keys: laneKeys }),
     };
-    return { status: 202, body: started, headers: answerHeaders };
+    return { status: 202, body: answer, headers: answerHeaders };
   },
 });
 

@@ -1,0 +1,52 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Adapter } from '../src/contracts/adapter.js';
+import type { SessionState, Tier } from '../src/contracts/session.js';
+import type { Amount } from '../src/domain/session-setup.js';
+
+/** Who is paid for a call. A model that no operator has priced is never called, so that there are few of them. */
+export const providerOf = (adapter: Adapter): string =>
+  adapter.kind === 'openai-compatible' ? adapter.provider : adapter.kind;
+
+/** How the call of a lane ended: as its lane did, or given up because the session went on without it. */
+export type LaneEnd = 'FINALIZED' | 'FAILED' | 'CANCELLED';
+
+/** Prometheus metrics of one worker, about the work it did itself. Labels stay few, never ids (spec 01). */
+export const createWorkMetrics = (registry: Registry) => {
+  const registers = [registry];
+  const laneSeconds = new Histogram({
+    name: 'parley_lane_duration_seconds',
+    help: 'From the start of a lane call to its end, by how it ended.',
+    labelNames: ['state', 'provider', 'tier'] as const,
+    buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+    registers,
+  });
+  const sessions = new Counter({
+    name: 'parley_sessions_ended_total',
+    help: 'Sessions that ended on this worker.',
+    labelNames: ['state'] as const,
+    registers,
+  });
+  const tokens = new Counter({
+    name: 'parley_tokens_total',
+    help: 'Tokens used by the calls of this worker, of lanes, judges, arbiters, merges and embeddings.',
+    labelNames: ['provider'] as const,
+    registers,
+  });
+  const usd = new Counter({
+    name: 'parley_spend_usd_total',
+    help: 'US dollars that these calls cost.',
+    labelNames: ['provider'] as const,
+    registers,
+  });
+  return {
+    laneEnded: (adapter: Adapter, tier: Tier, state: LaneEnd, milliseconds: number): void =>
+      laneSeconds.observe({ state, provider: providerOf(adapter), tier }, milliseconds / 1000),
+    sessionEnded: (state: SessionState): void => sessions.inc({ state }),
+    spent: (adapter: Adapter, amount: Amount): void => {
+      const provider = providerOf(adapter);
+      tokens.inc({ provider }, amount.tokens);
+      usd.inc({ provider }, amount.usdMicros / 1e6);
+    },
+  };
+};
+export type WorkMetrics = ReturnType<typeof createWorkMetrics>;

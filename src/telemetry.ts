@@ -1,0 +1,46 @@
+import { diag, DiagLogLevel, trace } from '@opentelemetry/api';
+
+export interface Telemetry {
+  /** Sends what has not been sent yet. May be called twice. */
+  close(): Promise<void>;
+}
+
+/** A collector that does not answer delays the end of a process by no more than this. */
+const exportTimeoutMs = 3_000;
+
+const none: Telemetry = { close: async () => {} };
+
+/**
+ * Exports spans by OTLP over HTTP to OTEL_EXPORTER_OTLP_ENDPOINT (spec 08 "Observability"); without it nothing is loaded
+ * and spans cost nothing. A collector that fails is told to `warn` and disturbs nothing else.
+ */
+export const startTelemetry = async (
+  environment: NodeJS.ProcessEnv,
+  warn: (message: string) => void,
+): Promise<Telemetry> => {
+  const endpoint = environment['OTEL_EXPORTER_OTLP_ENDPOINT']?.trim().replace(/\/+$/, '');
+  if (!endpoint) return none;
+  const [{ BasicTracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, { Resource }] = await Promise.all([
+    import('@opentelemetry/sdk-trace-base'),
+    import('@opentelemetry/exporter-trace-otlp-http'),
+    import('@opentelemetry/resources'),
+  ]);
+  const quiet = (): void => {};
+  diag.setLogger(
+    { error: warn, warn, info: quiet, debug: quiet, verbose: quiet },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
+  const exporter = new OTLPTraceExporter({ url: `${endpoint}/v1/traces`, timeoutMillis: exportTimeoutMs });
+  const provider = new BasicTracerProvider({
+    resource: new Resource({ 'service.name': environment['OTEL_SERVICE_NAME']?.trim() || 'parley' }),
+    spanProcessors: [new BatchSpanProcessor(exporter)],
+  });
+  trace.setGlobalTracerProvider(provider);
+  const close = async (): Promise<void> => {
+    await provider.shutdown();
+    trace.disable();
+    diag.disable();
+  };
+  let closing: Promise<void> | null = null;
+  return { close: () => (closing ??= close()) };
+};
