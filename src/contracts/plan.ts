@@ -1,0 +1,92 @@
+import { z } from 'zod';
+
+export const maxTasks = 200;
+
+const argvSchema = z
+  .array(z.string().max(100_000))
+  .min(1, 'must name a program')
+  .max(1_000)
+  .refine(([program]) => program !== '', 'must name a program')
+  .meta({
+    description: 'Program and arguments; no shell reads them unless the program is one.',
+    example: ['npm', 'test'],
+  });
+
+/** A path inside the workspace, as everything a plan names has to be. */
+export const insidePathSchema = z
+  .string()
+  .min(1)
+  .max(4_096)
+  .refine((path) => !path.startsWith('/') && !path.includes('\0'), 'must be relative to the workspace')
+  .refine((path) => !path.split('/').includes('..'), 'must stay inside the workspace; ".." is not accepted');
+
+/** What a task may use; what is left out is the worker's own limit (design "sandbox"). */
+export const taskLimitsSchema = z
+  .strictObject({
+    timeout_ms: z.number().int().min(1).max(86_400_000).default(300_000),
+    cpu_ms: z.number().int().min(1).max(86_400_000).optional(),
+    memory_mb: z.number().int().min(8).max(1_048_576).default(2_048),
+    processes: z.number().int().min(1).max(100_000).default(512),
+    output_bytes: z.number().int().min(0).max(104_857_600).default(1_048_576).meta({
+      description: 'Output kept of each stream, its tail; a task that writes more than ten times as much is ended.',
+    }),
+  })
+  .meta({ id: 'TaskLimits' });
+export type TaskLimits = z.infer<typeof taskLimitsSchema>;
+
+/** An assertion about a file after the task: it is there, it is absent, or it has these bytes. */
+export const fileExpectationSchema = z
+  .union([
+    insidePathSchema,
+    z.strictObject({
+      path: insidePathSchema,
+      exists: z.boolean().default(true),
+      sha256: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits')
+        .optional(),
+      contains: z.string().min(1).max(100_000).optional(),
+    }),
+  ])
+  .meta({ id: 'FileExpectation' });
+export type FileExpectation = z.infer<typeof fileExpectationSchema>;
+
+const idSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 letters, digits, ".", "_" or "-"');
+
+const commandFields = {
+  argv: argvSchema,
+  cwd: insidePathSchema.default('.'),
+  env: z
+    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of a variable'), z.string().max(100_000))
+    .default({}),
+  stdin: z.string().max(1_000_000).default(''),
+};
+
+/** What takes a task back, run before the workspace is restored (spec 02 "rollback"). */
+export const undoSchema = z.strictObject(commandFields).meta({ id: 'Undo' });
+export type Undo = z.infer<typeof undoSchema>;
+
+/** One step of a plan (spec 10 "Debate"). */
+export const taskSchema = z
+  .strictObject({
+    task_id: idSchema,
+    ...commandFields,
+    expect: z
+      .strictObject({
+        exit_code: z.number().int().min(0).max(255).default(0),
+        files: z.array(fileExpectationSchema).max(100).default([]),
+      })
+      .prefault({}),
+    undo: undoSchema.optional(),
+    depends_on: z.array(idSchema).max(maxTasks).default([]),
+    limits: taskLimitsSchema.prefault({}),
+  })
+  .meta({ id: 'Task' });
+export type Task = z.infer<typeof taskSchema>;
+
+/** Tasks in any order; `depends_on` decides which runs first. */
+export const planSchema = z.strictObject({ tasks: z.array(taskSchema).max(maxTasks) }).meta({ id: 'Plan' });
+export type Plan = z.infer<typeof planSchema>;
+export type PlanBody = z.input<typeof planSchema>;
