@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { resolve } from 'node:path';
+import { tmpdir } from 'node:os';
+import { delimiter, isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { windowSchema } from './contracts/frames.js';
 import { tiers } from './contracts/session.js';
@@ -70,6 +71,13 @@ const trustedCommandsSchema = z
   .array(z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]))
   .transform((commands) => commands.map((command) => (typeof command === 'string' ? [command] : command)));
 
+/** As PATH is written. */
+const foldersSchema = z
+  .string()
+  .transform((text) => text.split(delimiter).filter((folder) => folder !== ''))
+  .refine((folders) => folders.every(isAbsolute), `must be absolute paths with "${delimiter}" between them`)
+  .transform((folders) => folders.map((folder) => resolve(folder)));
+
 /** A key is kept as its sha256 only; `tenant` and `roles` of the Access section come with that feature. */
 export interface ApiKey {
   name: string;
@@ -128,6 +136,12 @@ const environmentSchema = z
     PARLEY_WINDOW: json(windowSchema, '{"max_parallel":20,"max_tokens":200000,"max_usd_micros":5000000}').optional(),
     PARLEY_PRICES: json(pricesSchema, '{"openai/my-model":{"input":0.5,"output":1.5}}').optional(),
     PARLEY_TRUSTED_COMMANDS: json(trustedCommandsSchema, trustedExample).optional(),
+    PARLEY_WORKSPACES: foldersSchema.optional(),
+    PARLEY_LOCK_PROJECT: z.string().optional(),
+    PARLEY_LOCK_DATABASE: z.string().optional(),
+    PARLEY_LOCK_TENANT: z.string().optional(),
+    // Not an enumeration: anything but exactly "true" does not skip, and a typing error must not stop the worker.
+    PARLEY_SKIP_IDENTITY: z.string().optional(),
     PARLEY_WEB_UI_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
     PARLEY_BUS_URL: z
       .url({ protocol: /^postgres(ql)?$/, error: 'must be a URL such as postgres://user:password@host/database' })
@@ -173,6 +187,10 @@ export interface Config {
   /** By provider/model or provider/*, US dollars for a million tokens. */
   prices: Record<string, { input: number; output: number }>;
   trustedCommands: string[][];
+  /** Absolute paths; a workspace is one of these folders or lies below one. */
+  workspaces: string[];
+  /** What the identity guard compares a workspace's locks with, by variable. */
+  identity: Readonly<Record<string, string | undefined>>;
   /** Without a slash at the end. */
   webUiUrl: string;
   busUrl: string | null;
@@ -240,6 +258,13 @@ export const loadConfig = (environment: NodeJS.ProcessEnv): Config => {
     window: data.PARLEY_WINDOW ?? {},
     prices: data.PARLEY_PRICES ?? {},
     trustedCommands: data.PARLEY_TRUSTED_COMMANDS ?? [],
+    workspaces: data.PARLEY_WORKSPACES ?? [process.cwd(), tmpdir()],
+    identity: {
+      PARLEY_LOCK_PROJECT: data.PARLEY_LOCK_PROJECT,
+      PARLEY_LOCK_DATABASE: data.PARLEY_LOCK_DATABASE,
+      PARLEY_LOCK_TENANT: data.PARLEY_LOCK_TENANT,
+      PARLEY_SKIP_IDENTITY: data.PARLEY_SKIP_IDENTITY,
+    },
     webUiUrl: (data.PARLEY_WEB_UI_URL ?? `http://127.0.0.1:${data.TEMPORAL_UI_PORT}`).replace(/\/+$/, ''),
     busUrl: data.PARLEY_BUS_URL ?? null,
     metricsPort: data.PARLEY_METRICS_PORT,
