@@ -25,6 +25,7 @@ const codes = {
   conflict: true,
   wrong_state: true,
   unauthorized: true,
+  forbidden: true,
   unavailable: true,
 } as const satisfies Record<ErrorCode, true>;
 

@@ -17,6 +17,7 @@ export type ErrorCode =
   | 'conflict'
   | 'wrong_state'
   | 'unauthorized'
+  | 'forbidden'
   | 'unavailable';
 
 /** The one family of errors: a stable code, a message that says what would be right, whether trying again can help. */
