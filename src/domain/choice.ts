@@ -2,7 +2,8 @@ import type { Json } from '../contracts/frames.js';
 import type { AgreementPolicy } from '../contracts/session.js';
 import { ParleyError } from './errors.js';
 import { equal } from './numbers.js';
-import { answerText, canonicalJson, normalise, structureIn } from './text.js';
+import { canonicalJson } from './canonical-json.js';
+import { answerText, normalise, structureIn } from './text.js';
 
 /** How a choice is read from an answer: pointer, then regex, then schema, each on what the one before found. */
 export type ChoicePolicy = NonNullable<AgreementPolicy['choice']>;

@@ -1,13 +1,13 @@
-import {
-  type Feedback,
-  type FeedbackAnswer,
-  type FeedbackOption,
-  type FeedbackOptionBody,
-  type FeedbackRequest,
-  type FeedbackSource,
-  type FeedbackType,
-  type GivenFeedback,
-  type RefusedFeedback,
+import type {
+  Feedback,
+  FeedbackAnswer,
+  FeedbackOption,
+  FeedbackOptionBody,
+  FeedbackRequest,
+  FeedbackSource,
+  FeedbackType,
+  GivenFeedback,
+  RefusedFeedback,
 } from '../contracts/feedback.js';
 import { type ErrorCode, ParleyError } from './errors.js';
 

@@ -1,7 +1,8 @@
 import type { Json } from '../contracts/frames.js';
 import { byPreference, type Vote } from './agreement.js';
 import { equal } from './numbers.js';
-import { answerText, canonicalJson, normalise, structureIn } from './text.js';
+import { canonicalJson } from './canonical-json.js';
+import { answerText, normalise, structureIn } from './text.js';
 
 /** A value with the vote it stands in. */
 interface Part {

@@ -1,4 +1,5 @@
 import type { Json } from '../contracts/frames.js';
+import { canonicalJson } from './canonical-json.js';
 
 const trailing = new Set(Array.from('.,;:!?…。、！？'));
 
@@ -35,14 +36,6 @@ export const jaccard = (a: ReadonlySet<string>, b: ReadonlySet<string>): number 
 /** The same from the sizes: how many are shared, and how many each has. */
 export const jaccardOf = (shared: number, a: number, b: number): number =>
   a + b === 0 ? 1 : shared / (a + b - shared);
-
-/** JSON with the members of every object in the order of their UTF-16 units, so that equal values are equal texts. */
-export const canonicalJson = (value: Json): string => {
-  if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(',')}}`;
-};
 
 /** An answer as text: a string as it is, anything else as canonical JSON. */
 export const answerText = (answer: Json): string => (typeof answer === 'string' ? answer : canonicalJson(answer));

@@ -1,15 +1,5 @@
 import { createHash } from 'node:crypto';
-
-/** JSON with the members of every object in order of their names, so that equal content gives equal text. */
-const canonicalJson = (value: unknown): string => {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-    .map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`);
-  return `{${members.join(',')}}`;
-};
+import { canonicalJson } from '../domain/canonical-json.js';
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
