@@ -1,6 +1,7 @@
 import type { Config } from './config.js';
+import type { Kind } from './contracts/work.js';
 
-const collection: Record<string, string> = {
+const collection: Record<Kind, string> = {
   session: 'sessions',
   debate: 'debates',
   'fan-out': 'fan-outs',
@@ -10,6 +11,9 @@ const collection: Record<string, string> = {
   coordinator: 'coordinators',
 };
 
+/** The plural of a kind, as paths have it. */
+export const collectionOf = (kind: Kind): string => collection[kind];
+
 /** Paths that exist, for those who ask for another. */
 export const collections: readonly string[] = Object.values(collection);
 
@@ -17,7 +21,7 @@ export const collections: readonly string[] = Object.values(collection);
 export const webUiUrl = ({ webUiUrl: base, temporal }: Pick<Config, 'webUiUrl' | 'temporal'>, id: string): string =>
   `${base}/namespaces/${encodeURIComponent(temporal.namespace)}/workflows/${encodeURIComponent(id)}`;
 
-export const linksOf = (config: Pick<Config, 'webUiUrl' | 'temporal'>, kind: string, id: string) => {
-  const self = `/v1/${collection[kind] ?? kind}/${encodeURIComponent(id)}`;
+export const linksOf = (config: Pick<Config, 'webUiUrl' | 'temporal'>, kind: Kind, id: string) => {
+  const self = `/v1/${collection[kind]}/${encodeURIComponent(id)}`;
   return { self, events: `${self}/events`, web_ui: webUiUrl(config, id) };
 };

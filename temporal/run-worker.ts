@@ -15,7 +15,7 @@ import { ParleyError } from '../src/domain/errors.js';
 import { createPrices } from '../src/pricing.js';
 import { workflowSinks } from './workflow-sinks.js';
 import { failDeadAttempts } from './recovery.js';
-import { parleyTaskQueue } from './sessions-client.js';
+import { parleyTaskQueue } from './task-queue.js';
 import { createParleyWorker } from './worker.js';
 
 export interface RunWorkerOptions {

@@ -88,6 +88,8 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
 
   const stop = async (): Promise<void> => {
     stopping = true;
+    // Whoever stops the server waits for it: a process with nothing else to do would end here, with exit code 0.
+    guard.ref();
     guard.stdin.end();
     await exited;
   };

@@ -5,7 +5,7 @@ import type { Config } from '../src/config.js';
 import { kindSchema, type Lifecycle, type WorkItem, type WorkList } from '../src/contracts/work.js';
 import { ParleyError } from '../src/domain/errors.js';
 import { linksOf } from '../src/links.js';
-import type { WorkFilter } from '../src/gateway/sessions-port.js';
+import type { WorkFilter } from '../src/gateway/work-port.js';
 import { searchAttributes } from './search-attributes.js';
 
 /** A value in a visibility query. The gateway's schemas allow no quotes; this does not rely on it. */

@@ -61,6 +61,7 @@ export type Spend = z.infer<typeof spendSchema>;
 export const linksSchema = z
   .strictObject({ self: z.string(), events: z.string(), web_ui: z.string() })
   .meta({ id: 'Links' });
+export type Links = z.infer<typeof linksSchema>;
 
 export const startedSchema = z
   .strictObject({
@@ -71,6 +72,7 @@ export const startedSchema = z
     web_ui_url: z.string(),
   })
   .meta({ id: 'Started' });
+export type Started = z.infer<typeof startedSchema>;
 
 export const workItemSchema = z
   .strictObject({

@@ -1,8 +1,8 @@
 import type { BusPort } from '../contracts/bus.js';
 import type { TextCursor } from './lane-texts.js';
-import type { EventSource } from './sessions-port.js';
 import type { SseMessage } from './sse.js';
 import { type FeedOptions, WorkFeed } from './work-feed.js';
+import type { EventSource } from './work-port.js';
 
 export interface HubOptions extends FeedOptions {
   /** Milliseconds a client waits before it connects again. */
@@ -29,7 +29,6 @@ export class EventsHub {
   readonly #options: HubOptions;
 
   constructor(
-    private readonly source: EventSource,
     private readonly bus: BusPort,
     options: Partial<HubOptions> = {},
   ) {
@@ -47,11 +46,12 @@ export class EventsHub {
    * @throws ParleyError not_found, unavailable: before the first message, so that it can still be a problem document
    */
   async watch(
+    source: EventSource,
     id: string,
     since: number,
     { signal, draining }: { signal: AbortSignal; draining: AbortSignal },
   ): Promise<AsyncIterable<SseMessage>> {
-    const { feed, release } = await this.#acquire(id, since);
+    const { feed, release } = await this.#acquire(source, id, since);
     if (signal.aborted) release();
     else signal.addEventListener('abort', release, { once: true });
     const { retryMs } = this.#options;
@@ -67,19 +67,21 @@ export class EventsHub {
     };
   }
 
-  async #acquire(id: string, since: number): Promise<{ feed: WorkFeed; release: () => void }> {
-    const ended = this.#ended.get(id);
+  async #acquire(source: EventSource, id: string, since: number): Promise<{ feed: WorkFeed; release: () => void }> {
+    // An id belongs to one kind; asked for as another it is unknown, whoever watches it here.
+    const key = `${source.kind} ${id}`;
+    const ended = this.#ended.get(key);
     if (ended) {
       // Most recently used last: the first of the map goes when there are too many.
-      this.#ended.delete(id);
-      this.#ended.set(id, ended);
+      this.#ended.delete(key);
+      this.#ended.set(key, ended);
       return { feed: ended, release: () => {} };
     }
-    let watched = this.#watched.get(id);
+    let watched = this.#watched.get(key);
     if (!watched) {
-      const feed = new WorkFeed(id, this.source, this.bus, this.#options);
+      const feed = new WorkFeed(id, source, this.bus, this.#options);
       watched = { feed, opened: feed.open(since), watchers: 0 };
-      this.#watched.set(id, watched);
+      this.#watched.set(key, watched);
     }
     const held = watched;
     held.watchers += 1;
@@ -89,9 +91,9 @@ export class EventsHub {
       isHeld = false;
       held.watchers -= 1;
       if (held.watchers > 0) return;
-      if (this.#watched.get(id) === held) this.#watched.delete(id);
+      if (this.#watched.get(key) === held) this.#watched.delete(key);
       held.feed.close();
-      if (held.feed.endState !== null) this.#keepEnded(held.feed);
+      if (held.feed.endState !== null) this.#keepEnded(key, held.feed);
     };
     try {
       await held.opened;
@@ -102,8 +104,8 @@ export class EventsHub {
     return { feed: held.feed, release };
   }
 
-  #keepEnded(feed: WorkFeed): void {
-    this.#ended.set(feed.id, feed);
+  #keepEnded(key: string, feed: WorkFeed): void {
+    this.#ended.set(key, feed);
     for (const oldest of this.#ended.keys()) {
       if (this.#ended.size <= this.#options.keepEnded) return;
       this.#ended.delete(oldest);

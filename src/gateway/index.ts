@@ -10,12 +10,13 @@ import type { BusPort } from '../contracts/bus.js';
 import type { Operator } from '../domain/session-setup.js';
 import { createOperator } from '../operator.js';
 import { createSessionsClient } from '../../temporal/sessions-client.js';
+import { createWorkIndex } from '../../temporal/work-index.js';
 import { createApp } from './app.js';
 import { EventsHub, type HubOptions } from './events-hub.js';
 import { createLaneKeys, laneSecret } from './lane-keys.js';
 import { createMetrics } from './metrics.js';
 import type { Ports } from './route.js';
-import type { SessionsPort } from './sessions-port.js';
+import type { SessionsPort, WorkIndex } from './work-port.js';
 
 export interface GatewayOptions {
   config: Config;
@@ -44,6 +45,7 @@ const drainMs = 30_000;
 interface PortOptions {
   config: Config;
   sessions: SessionsPort;
+  work: WorkIndex;
   bus: BusPort;
   operator: Operator;
   logger: Logger;
@@ -51,10 +53,11 @@ interface PortOptions {
   registry?: Registry;
 }
 
-/** The gateway's ports over any store of sessions. */
-export const createPorts = ({ config, sessions, bus, operator, logger, hub, registry }: PortOptions): Ports => ({
+/** The gateway's ports over any store of work. */
+export const createPorts = ({ config, sessions, work, bus, operator, logger, hub, registry }: PortOptions): Ports => ({
   sessions,
-  hub: new EventsHub(sessions, bus, {
+  work,
+  hub: new EventsHub(bus, {
     onError: (error) => logger.warn({ err: error }, 'events could not be read; asking again'),
     ...hub,
   }),
@@ -126,10 +129,12 @@ export const startGateway = async ({
 }: GatewayOptions): Promise<Gateway> => {
   const onError = (error: unknown): void =>
     logger.warn({ err: error }, 'a start that was not confirmed could not be withdrawn');
-  const sessions = createSessionsClient({ client, config, onError, ...(taskQueue !== undefined && { taskQueue }) });
+  const sessions = createSessionsClient({ client, onError, ...(taskQueue !== undefined && { taskQueue }) });
+  const work = createWorkIndex(client, config);
   const ports = createPorts({
     config,
     sessions,
+    work,
     bus,
     operator,
     logger,

@@ -7,12 +7,13 @@ import type { EventsHub } from './events-hub.js';
 import type { LaneKeys } from './lane-keys.js';
 import type { Metrics } from './metrics.js';
 import type { ProblemCode } from './problem.js';
-import type { SessionsPort } from './sessions-port.js';
 import type { SseMessage } from './sse.js';
+import type { SessionsPort, WorkIndex } from './work-port.js';
 
 /** What handlers work with; tests give fakes. */
 export interface Ports {
   sessions: SessionsPort;
+  work: WorkIndex;
   hub: EventsHub;
   bus: BusPort;
   operator: Operator;

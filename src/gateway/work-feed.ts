@@ -2,7 +2,7 @@ import type { BusMessage, BusPort } from '../contracts/bus.js';
 import type { NumberedEvent } from '../contracts/events.js';
 import type { EventsAnswer } from '../../workflows/messages.js';
 import { LaneTexts } from './lane-texts.js';
-import type { EventSource } from './sessions-port.js';
+import type { EventSource } from './work-port.js';
 
 export interface FeedOptions {
   /** Milliseconds without a hint after which the workflow is asked anyway. */
@@ -60,7 +60,7 @@ export class WorkFeed {
       if (this.endState !== null) return;
       // A run that was terminated never says that it has ended.
       if (await this.#endIfClosed()) return;
-      await this.#seedExternalLanes();
+      await this.#seedTexts();
       this.bus.publish(this.id, { type: 'sync' });
     } catch (error) {
       this.close();
@@ -113,7 +113,7 @@ export class WorkFeed {
     this.#sync ??= setTimeout(() => {
       this.#sync = null;
       this.bus.publish(this.id, { type: 'sync' });
-      this.#seedExternalLanes().catch((error: unknown) => this.options.onError(error));
+      this.#seedTexts().catch((error: unknown) => this.options.onError(error));
     }, syncEveryMs);
   }
 
@@ -166,9 +166,8 @@ export class WorkFeed {
     if (isFirst) this.#base = events[0] ? events[0].id - 1 : since;
     const fresh = events.filter(({ id }) => id > this.lastId);
     for (const event of fresh) {
-      if (event.event === 'lane' && ['FINALIZED', 'FAILED', 'CANCELLED', 'REJECTED'].includes(event.data.to)) {
-        this.texts.end(event.data.lane_id);
-      }
+      const lane = this.source.endedLane(event);
+      if (lane !== null) this.texts.end(lane);
     }
     this.#events.push(...fresh);
     const excess = this.#events.length - this.options.keepEvents;
@@ -215,12 +214,9 @@ export class WorkFeed {
     this.#wake();
   }
 
-  /** Nobody answers a `sync` for an external lane: the workflow alone has its text so far. */
-  async #seedExternalLanes(): Promise<void> {
-    const { lanes } = await this.source.status(this.id);
-    for (const lane of lanes) {
-      if (lane.adapter !== 'external' || typeof lane.answer !== 'string' || lane.answer === '') continue;
-      const piece = { lane_id: lane.lane_id, attempt: Math.max(1, lane.attempt), offset: 0, text: lane.answer };
+  /** Nobody answers a `sync` for a lane that no worker streams: the workflow alone has its text so far. */
+  async #seedTexts(): Promise<void> {
+    for (const piece of await this.source.texts(this.id)) {
       if (this.texts.merge(piece) === 'grown') this.#wake();
     }
   }

@@ -1,6 +1,7 @@
+import type { PartialEvent, NumberedEvent } from '../contracts/events.js';
 import type { Frame, FramesAnswer } from '../contracts/frames.js';
 import type { SessionStatus } from '../contracts/session.js';
-import type { Kind, WorkList } from '../contracts/work.js';
+import type { Kind, Lifecycle, WorkList } from '../contracts/work.js';
 import type { SessionSetup } from '../domain/session-setup.js';
 import type { EventsAnswer } from '../../workflows/messages.js';
 
@@ -14,34 +15,65 @@ export interface WorkFilter {
   limit: number;
 }
 
-/** What the gateway's event hub asks of a piece of work. */
+/** What every kind's setup has: its identity, made by the gateway. */
+export interface WorkSetup {
+  id: string;
+  tenant: string;
+  /** 32 hex digits. */
+  traceId: string;
+}
+
+/** What every kind's status has, as far as the gateway looks at it. */
+export interface WorkStatus {
+  id: string;
+  tenant: string;
+  lifecycle: Lifecycle;
+  state: string;
+}
+
+/** What the gateway's event hub asks of one kind of work. */
 export interface EventSource {
+  readonly kind: Kind;
   /**
    * Durable events after `since`, from the newest run or from `runId`.
    * @throws ParleyError not_found, unavailable
    */
   events(id: string, since: number, runId?: string): Promise<EventsAnswer>;
-  status(id: string): Promise<SessionStatus>;
+  status(id: string): Promise<WorkStatus>;
   /** How the work was closed from outside (terminated, timed out), or null while it runs or when it ended by itself. */
   closedAs(id: string): Promise<string | null>;
+  /** The lane whose text a durable event ends, or null. */
+  endedLane: (event: NumberedEvent) => string | null;
+  /** Texts so far that no worker streams: the workflow alone has them. */
+  texts(id: string): Promise<PartialEvent[]>;
 }
 
-/** Sessions as the gateway needs them; `temporal/sessions-client.ts` is the one on Temporal. */
-export interface SessionsPort extends EventSource {
+/** One kind of work as the gateway needs it; `temporal/work-client.ts` is the one on Temporal. */
+export interface WorkPort<Setup extends WorkSetup, Status extends WorkStatus> extends EventSource {
   /**
-   * Starts a session once. `bodyHash` tells whether a second start with the id asks for the same. `isRepeatable`: the caller
-   * knows the id or its key and can ask again; a start of any other id that cannot be confirmed is withdrawn.
+   * Starts a piece of work once. `bodyHash` tells whether a second start with the id asks for the same. `isRepeatable`: the
+   * caller knows the id or its key and can ask again; a start of any other id that cannot be confirmed is withdrawn.
    * @returns whether this call started it or it was there before.
    * @throws ParleyError conflict (the id is taken by other content), unavailable (nothing was started)
    */
-  start(setup: SessionSetup, bodyHash: string, options: { isRepeatable: boolean }): Promise<'started' | 'replayed'>;
-  /** Resolves with the status once the session has ended, with null after `milliseconds` or when `signal` aborts. */
-  awaitEnd(id: string, milliseconds: number, signal: AbortSignal): Promise<SessionStatus | null>;
-  /** Asks a live session to cancel. @throws ParleyError not_found, wrong_state (naming the state it ended in) */
+  start(setup: Setup, bodyHash: string, options: { isRepeatable: boolean }): Promise<'started' | 'replayed'>;
+  /** @throws ParleyError not_found, unavailable */
+  status(id: string): Promise<Status>;
+  /** Resolves with the status once the work has ended, with null after `milliseconds` or when `signal` aborts. */
+  awaitEnd(id: string, milliseconds: number, signal: AbortSignal): Promise<Status | null>;
+  /** Asks live work to cancel. @throws ParleyError not_found, wrong_state (naming the state it ended in) */
   cancel(id: string): Promise<void>;
+}
+
+export interface SessionsPort extends WorkPort<SessionSetup, SessionStatus> {
   /** @throws ParleyError not_found, wrong_state, EWINDOW_AGENT (with retryAfterMs), invalid_request */
   frames(id: string, lane: string, frames: Frame[]): Promise<FramesAnswer>;
+}
+
+/** All kinds together. */
+export interface WorkIndex {
   /** @throws ParleyError invalid_request for a cursor that is none of ours */
   list(filter: WorkFilter): Promise<WorkList>;
+  /** Whether Temporal answers. */
   isReachable(): Promise<boolean>;
 }

@@ -27,7 +27,10 @@ const say = (rig: Rig, offset: number, text: string, attempt = 1): void =>
 /** One client, which takes messages one by one. */
 const watch = async (rig: Rig, since = 0) => {
   const gone = new AbortController();
-  const messages = await rig.ports.hub.watch('s1', since, { signal: gone.signal, draining: rig.draining.signal });
+  const messages = await rig.ports.hub.watch(rig.sessions, 's1', since, {
+    signal: gone.signal,
+    draining: rig.draining.signal,
+  });
   const iterator = messages[Symbol.asyncIterator]();
   const next = async (): Promise<SseMessage | null> => {
     const { value, done } = await iterator.next();
@@ -271,7 +274,10 @@ describe('the hub', () => {
   test('leaves nothing behind for work that is not there', async () => {
     const rig = createRig();
     await expect(
-      rig.ports.hub.watch('no', 0, { signal: new AbortController().signal, draining: rig.draining.signal }),
+      rig.ports.hub.watch(rig.sessions, 'no', 0, {
+        signal: new AbortController().signal,
+        draining: rig.draining.signal,
+      }),
     ).rejects.toMatchObject({ code: 'not_found' });
     expect([rig.ports.hub.openFeeds, rig.bus.isWatched('no')]).toEqual([0, false]);
   });

@@ -1,10 +1,11 @@
-import type { DurableEvent, NumberedEvent } from '../../src/contracts/events.js';
+import type { DurableEvent, NumberedEvent, PartialEvent } from '../../src/contracts/events.js';
 import type { Frame, FramesAnswer } from '../../src/contracts/frames.js';
 import type { SessionState, SessionStatus } from '../../src/contracts/session.js';
 import type { WorkList } from '../../src/contracts/work.js';
 import { ParleyError } from '../../src/domain/errors.js';
 import type { SessionSetup } from '../../src/domain/session-setup.js';
-import type { SessionsPort, WorkFilter } from '../../src/gateway/sessions-port.js';
+import type { SessionsPort, WorkFilter, WorkIndex } from '../../src/gateway/work-port.js';
+import { sessionDefinition } from '../../temporal/sessions-client.js';
 import type { EventsAnswer } from '../../workflows/messages.js';
 
 interface Held {
@@ -20,20 +21,22 @@ const terminal = ['COMPLETE', 'ERROR', 'CANCELLED'];
 const at = '2026-11-20T10:00:00.000Z';
 
 /** Sessions in memory, driven by the test: nothing happens in them unless the test says so. */
-export class FakeSessions implements SessionsPort {
+export class FakeSessions implements SessionsPort, WorkIndex {
+  readonly kind = 'session';
+  readonly endedLane = sessionDefinition.endedLane;
   readonly held = new Map<string, Held>();
   readonly asked: { since: number; runId: string | undefined }[] = [];
   readonly posted: { id: string; lane: string; frames: Frame[] }[] = [];
   reachable = true;
   /** Thrown by the next calls of a method, while set. */
-  failing: Partial<Record<keyof SessionsPort, Error>> = {};
+  failing: Partial<Record<keyof (SessionsPort & WorkIndex), Error>> = {};
   listed: WorkFilter[] = [];
   page: WorkList = { items: [], next_cursor: null };
   /** Events before this number are answered for by the run `earlier` only. */
   firstId = 1;
   #ends = new Map<string, (() => void)[]>();
 
-  #guard(method: keyof SessionsPort): void {
+  #guard(method: keyof (SessionsPort & WorkIndex)): void {
     const error = this.failing[method];
     if (error) throw error;
   }
@@ -125,6 +128,10 @@ export class FakeSessions implements SessionsPort {
       ended_at: hasEnded ? at : null,
       links: { self: '', events: '', web_ui: '' },
     };
+  }
+
+  async texts(id: string): Promise<PartialEvent[]> {
+    return sessionDefinition.texts(await this.status(id));
   }
 
   async awaitEnd(id: string, milliseconds: number, signal: AbortSignal): Promise<SessionStatus | null> {

@@ -32,7 +32,7 @@ export const createRig = ({ env = {}, hub, logger = pino({ level: 'silent' }), h
   const sessions = new FakeSessions();
   const bus = new LocalBus();
   const operator = createOperator(config);
-  const ports = createPorts({ config, sessions, bus, operator, logger, ...(hub && { hub }) });
+  const ports = createPorts({ config, sessions, work: sessions, bus, operator, logger, ...(hub && { hub }) });
   const draining = new AbortController();
   const app = createApp({
     ports,

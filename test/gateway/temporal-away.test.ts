@@ -5,24 +5,22 @@ import { setUpSession } from '../../src/domain/set-up-session.js';
 import { fromFailure, toFailure } from '../../temporal/failure.js';
 import { ParleyError, type ErrorCode } from '../../src/domain/errors.js';
 import { createSessionsClient } from '../../temporal/sessions-client.js';
+import { createWorkIndex } from '../../temporal/work-index.js';
 import { aSession, createRig } from './rig.js';
 
 describe('a Temporal server that', () => {
   const sessionsAt = (port: number) => {
     const { config, ports } = createRig();
     const connection = Connection.lazy({ address: `127.0.0.1:${port}` });
-    const sessions = createSessionsClient({
-      client: new Client({ connection }),
-      config,
-      startDeadlineMs: 300,
-      deadlineMs: 300,
-    });
+    const client = new Client({ connection });
+    const sessions = createSessionsClient({ client, startDeadlineMs: 300, deadlineMs: 300 });
+    const work = createWorkIndex(client, config, 300);
     const setup = setUpSession(
       openSessionSchema.parse(aSession()),
       { id: 's1', traceId: 't', webUiUrl: '' },
       ports.operator,
     );
-    return { sessions, setup, connection };
+    return { sessions, work, setup, connection };
   };
 
   test.each<[string, boolean]>([
@@ -34,12 +32,12 @@ describe('a Temporal server that', () => {
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', () => resolve()));
     const { port } = silent.address() as AddressInfo;
     if (closes) await new Promise((resolve) => silent.close(resolve));
-    const { sessions, setup, connection } = sessionsAt(port);
+    const { sessions, work, setup, connection } = sessionsAt(port);
     const unavailable = { code: 'unavailable', retryable: true };
     await expect(sessions.start(setup, 'hash', { isRepeatable: true })).rejects.toMatchObject(unavailable);
     await expect(sessions.status('s1')).rejects.toMatchObject(unavailable);
-    await expect(sessions.list({ limit: 1 })).rejects.toMatchObject(unavailable);
-    expect(await sessions.isReachable()).toBe(false);
+    await expect(work.list({ limit: 1 })).rejects.toMatchObject(unavailable);
+    expect(await work.isReachable()).toBe(false);
     await connection.close();
     for (const socket of sockets) socket.destroy();
     if (!closes) silent.close();

@@ -28,11 +28,10 @@ export const readyz = route({
   responses: { 200: { description: 'It can.', schema: okSchema, example: { status: 'ok' } } },
   problems: ['unavailable'],
   access: 'open',
-  handle: async (_input, { sessions }, { draining }) => {
+  handle: async (_input, { work }, { draining }) => {
     const headers = { 'Retry-After': '1' };
     if (draining.aborted) throw new ProblemError('unavailable', 'This gateway drains.', { headers });
-    if (!(await sessions.isReachable()))
-      throw new ProblemError('unavailable', 'Temporal cannot be reached.', { headers });
+    if (!(await work.isReachable())) throw new ProblemError('unavailable', 'Temporal cannot be reached.', { headers });
     return ok;
   },
 });

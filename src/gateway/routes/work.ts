@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { kindSchema, kinds, tenantSchema, workListSchema } from '../../contracts/work.js';
+import { type Kind, kindSchema, kinds, tenantSchema, workListSchema } from '../../contracts/work.js';
+import { collectionOf } from '../../links.js';
 import { textNumber } from '../query-number.js';
-import { route } from '../route.js';
+import { type AnyRoute, route } from '../route.js';
 
 const filters = {
   state: z
@@ -61,18 +62,16 @@ export const listWork = route({
     kind: kindSchema.optional().meta({ description: `One of ${kinds.join(', ')}.` }),
     ...filters,
   }),
-  handle: async ({ query }, { sessions }) => ({ status: 200, body: await sessions.list(query) }),
+  handle: async ({ query }, { work }) => ({ status: 200, body: await work.list(query) }),
 });
 
-export const listSessions = route({
-  ...list,
-  path: '/v1/sessions',
-  summary: 'List sessions',
-  description: 'The same as GET /v1/work?kind=session.',
-  tag: 'sessions',
-  query: z.strictObject(filters),
-  handle: async ({ query }, { sessions }) => ({
-    status: 200,
-    body: await sessions.list({ ...query, kind: 'session' }),
-  }),
-});
+export const listKind = (kind: Kind): AnyRoute =>
+  route({
+    ...list,
+    path: `/v1/${collectionOf(kind)}`,
+    summary: `List ${collectionOf(kind)}`,
+    description: `The same as GET /v1/work?kind=${kind}.`,
+    tag: collectionOf(kind),
+    query: z.strictObject(filters),
+    handle: async ({ query }, { work }) => ({ status: 200, body: await work.list({ ...query, kind }) }),
+  });

@@ -1,0 +1,257 @@
+import { z } from 'zod';
+import type { Links } from '../../contracts/work.js';
+import { type Kind, type Started, workIdSchema } from '../../contracts/work.js';
+import type { SetupIdentity } from '../../domain/set-up-session.js';
+import { collectionOf, linksOf } from '../../links.js';
+import { codeOf, failSpan, openSpan, workContext } from '../../tracing.js';
+import { bodyHash, idForKey } from '../canonical.js';
+import { ProblemError } from '../problem.js';
+import { textNumber } from '../query-number.js';
+import { type AnyRoute, type Ports, route } from '../route.js';
+import type { WorkPort, WorkSetup, WorkStatus } from '../work-port.js';
+import { listKind } from './work.js';
+
+/** Milliseconds that a cancel waits for the end before it answers with the state it has by then. */
+const cancelWaitMs = 10_000;
+
+/** What sets one kind of work apart over HTTP; everything else is the same for all (spec 09). */
+export interface KindRoutes<Body, Setup extends WorkSetup, Status extends WorkStatus, Answer extends Started> {
+  kind: Kind;
+  port: (ports: Ports) => WorkPort<Setup, Status>;
+  body: z.ZodType<Body, unknown>;
+  bodyExample: unknown;
+  status: z.ZodType<Status, Status>;
+  statusExample: Status;
+  started: z.ZodType<Answer, Answer>;
+  startedExample: Answer;
+  /** Decides everything that depends on the operator. @throws ProblemError or ParleyError where it may not start */
+  setUp(body: Body, identity: SetupIdentity, ports: Ports): Setup;
+  /** The answer to a start, from what every kind says. */
+  answer(common: Started, setup: Setup, ports: Ports): Answer;
+  spanAttributes(setup: Setup): Record<string, string | number>;
+  /** What a cancel does, for the documentation. */
+  cancelDescription: string;
+  /** Completes "cannot pause: " in the refusal. */
+  whyNoPause: string;
+}
+
+/** What cannot be an id is not known either. @throws ProblemError not_found */
+export const knownId = (kind: Kind, id: string): string => {
+  if (!workIdSchema.safeParse(id).success) throw new ProblemError('not_found', `No ${kind} ${JSON.stringify(id)}.`);
+  return id;
+};
+
+const eventNumber = z
+  .string()
+  .regex(/^\d{1,15}$/, 'must be a whole number from 0, the id of the last event that was read')
+  .transform(Number)
+  .optional();
+
+const noQuery = z.strictObject({});
+const noHeaders = z.object({});
+
+/** Start, list, status, events, cancel, and the refusals of pause and resume of one kind. */
+export const workRoutes = <
+  Body extends { id?: string | undefined; tenant: string },
+  Setup extends WorkSetup,
+  Status extends WorkStatus & { links: Links },
+  Answer extends Started,
+>(
+  definition: KindRoutes<Body, Setup, Status, Answer>,
+): AnyRoute[] => {
+  const { kind, port } = definition;
+  const collection = collectionOf(kind);
+  const path = `/v1/${collection}`;
+  const params = z.strictObject({
+    id: z.string().meta({ description: `Id of the ${kind}.`, example: definition.startedExample.id }),
+  });
+  const statusResponse = {
+    description: 'The status document.',
+    schema: definition.status,
+    example: definition.statusExample,
+  };
+  const linked = (status: Status, { config }: Ports): Status => ({
+    ...status,
+    links: linksOf(config, kind, status.id),
+  });
+  const statusOf = async (id: string, ports: Ports): Promise<Status> =>
+    linked(await port(ports).status(knownId(kind, id)), ports);
+
+  /** The start is a span in the work's own trace. */
+  const started = async (setup: Setup, start: () => Promise<'started' | 'replayed'>) => {
+    const attributes = { [`${kind}_id`]: setup.id, ...definition.spanAttributes(setup) };
+    const { span } = openSpan(`start ${kind}`, attributes, workContext(setup));
+    try {
+      const outcome = await start();
+      // What was started before has a trace already; this one is nobody's, and a span without an end is not sent.
+      if (outcome === 'started') span.end();
+      return outcome;
+    } catch (error) {
+      failSpan(span, codeOf(error));
+      span.end();
+      throw error;
+    }
+  };
+
+  const open = route({
+    method: 'post',
+    path,
+    summary: `Start a ${kind}`,
+    description:
+      'Answers at once with 202, or, with `wait`, with the status once it has ended. The same id (or Idempotency-Key) ' +
+      'with the same body gives the same run, also after it has ended; with another body it is a conflict. When both are ' +
+      'given, the id of the body decides.',
+    tag: collection,
+    params: z.strictObject({}),
+    query: z.strictObject({
+      wait: textNumber(z.number().min(0).max(60))
+        .optional()
+        .meta({ description: 'Seconds to wait for the end, 0 to 60.', example: 10 }),
+    }),
+    headers: z.object({
+      'idempotency-key': z
+        .string()
+        .min(1)
+        .max(255)
+        .optional()
+        .meta({ description: `The same key and body give the same ${kind}, for each tenant.` }),
+    }),
+    body: definition.body,
+    bodyExample: definition.bodyExample,
+    responses: {
+      200: { ...statusResponse, description: 'It has ended within `wait`.' },
+      202: {
+        description: 'Started, or, with Idempotent-Replayed, started before.',
+        schema: definition.started,
+        example: definition.startedExample,
+        headers: {
+          Location: 'The status URL.',
+          'Idempotent-Replayed': `true when this request started nothing because the ${kind} was there.`,
+        },
+      },
+    },
+    problems: [
+      'invalid_json',
+      'unauthorized',
+      'conflict',
+      'too_large',
+      'unsupported_media_type',
+      'invalid_request',
+      'rate_limited',
+      'unavailable',
+    ],
+    access: 'api_key',
+    handle: async ({ query, headers, body }, ports, call) => {
+      if (call.draining.aborted) {
+        throw new ProblemError('unavailable', 'This gateway stops and starts nothing new.', {
+          headers: { 'Retry-After': '5' },
+        });
+      }
+      const key = headers['idempotency-key'];
+      const id = body.id ?? (key === undefined ? ports.newId(kind) : idForKey(kind, body.tenant, key));
+      const links = linksOf(ports.config, kind, id);
+      const setup = definition.setUp(body, { id, traceId: ports.newTraceId(), webUiUrl: links.web_ui }, ports);
+      const isRepeatable = body.id !== undefined || key !== undefined;
+      const outcome = await started(setup, () => port(ports).start(setup, bodyHash(body), { isRepeatable }));
+      if (outcome === 'started') ports.metrics.started.inc({ kind });
+
+      const answerHeaders = {
+        Location: links.self,
+        ...(outcome === 'replayed' && { 'Idempotent-Replayed': 'true' }),
+      };
+      const ended = query.wait === undefined ? null : await port(ports).awaitEnd(id, query.wait * 1000, call.signal);
+      if (ended) return { status: 200, body: linked(ended, ports), headers: answerHeaders };
+      const common = { id, kind, status_url: links.self, events_url: links.events, web_ui_url: links.web_ui };
+      return { status: 202, body: definition.answer(common, setup, ports), headers: answerHeaders };
+    },
+  });
+
+  const get = route({
+    method: 'get',
+    path: `${path}/{id}`,
+    summary: `Status of a ${kind}`,
+    description: 'While it runs and after it has ended; `result` appears once it is decided and stays.',
+    tag: collection,
+    params,
+    query: noQuery,
+    headers: noHeaders,
+    body: null,
+    responses: { 200: statusResponse },
+    problems: ['unauthorized', 'not_found', 'unavailable'],
+    access: 'api_key',
+    handle: async ({ params: { id } }, ports) => ({ status: 200, body: await statusOf(id, ports) }),
+  });
+
+  const events = route({
+    method: 'get',
+    path: `${path}/{id}/events`,
+    summary: `Follow a ${kind}`,
+    description:
+      'Server-sent events. Durable ones carry an `id` and are resumed after `Last-Event-ID` without loss or repeats. `partial` ' +
+      'has none: `text` continues `attempt` of `lane_id` at character `offset`; on every connection the text so far of each ' +
+      'running lane comes first, and a higher `attempt` begins the lane anew. Comments keep the connection alive. `event: end` ' +
+      'with the last state comes after the terminal event, also to those who connect later; close the connection then.',
+    tag: collection,
+    params,
+    query: z.strictObject({
+      last_event_id: eventNumber.meta({
+        description: 'For clients that cannot send the header, which goes before this.',
+      }),
+    }),
+    headers: z.object({ 'last-event-id': eventNumber }),
+    body: null,
+    responses: { 200: { description: 'The events.', schema: z.string() } },
+    streams: true,
+    problems: ['unauthorized', 'not_found', 'invalid_request', 'unavailable'],
+    access: 'api_key',
+    handle: async ({ params: { id }, query, headers }, ports, { signal, draining }) => {
+      const since = headers['last-event-id'] ?? query.last_event_id ?? 0;
+      return {
+        status: 200,
+        messages: await ports.hub.watch(port(ports), knownId(kind, id), since, { signal, draining }),
+      };
+    },
+  });
+
+  const cancel = route({
+    method: 'post',
+    path: `${path}/{id}/cancel`,
+    summary: `Cancel a ${kind}`,
+    description: definition.cancelDescription,
+    tag: collection,
+    params,
+    query: noQuery,
+    headers: noHeaders,
+    body: null,
+    responses: { 200: statusResponse },
+    problems: ['unauthorized', 'not_found', 'wrong_state', 'unavailable'],
+    access: 'api_key',
+    handle: async ({ params: { id } }, ports, call) => {
+      await port(ports).cancel(knownId(kind, id));
+      const ended = await port(ports).awaitEnd(id, cancelWaitMs, call.signal);
+      return { status: 200, body: ended ? linked(ended, ports) : await statusOf(id, ports) };
+    },
+  });
+
+  const refusing = (verb: 'pause' | 'resume') =>
+    route({
+      method: 'post',
+      path: `${path}/{id}/${verb}`,
+      summary: `Refused: a ${kind} cannot ${verb}`,
+      description: definition.whyNoPause,
+      tag: collection,
+      params,
+      query: noQuery,
+      headers: noHeaders,
+      body: null,
+      responses: {},
+      problems: ['unauthorized', 'not_found', 'wrong_state', 'unavailable'],
+      access: 'api_key',
+      handle: async ({ params: { id } }, ports) => {
+        const { state } = await port(ports).status(knownId(kind, id));
+        throw new ProblemError('wrong_state', `${kind} in ${state} cannot ${verb}: ${definition.whyNoPause}`);
+      },
+    });
+
+  return [open, listKind(kind), get, events, cancel, refusing('pause'), refusing('resume')];
+};

@@ -1,0 +1,43 @@
+import type { NumberedEvent } from '../src/contracts/events.js';
+import type { SessionStatus } from '../src/contracts/session.js';
+import type { SessionSetup } from '../src/domain/session-setup.js';
+import type { SessionsPort } from '../src/gateway/work-port.js';
+import { framesUpdate, sessionWorkflowType } from '../workflows/messages.js';
+import { createWorkClient, firstWords, type WorkClientOptions, type WorkDefinition } from './work-client.js';
+
+export const sessionDefinition: WorkDefinition<SessionSetup, SessionStatus> = {
+  kind: 'session',
+  workflowType: sessionWorkflowType,
+  initialState: 'INIT',
+  summaryOf: ({ prompt }) => `session: ${firstWords(prompt)}`,
+  closedFromOutside: (status, how, closedAt) => ({
+    ...status,
+    lifecycle: how === 'FAILED' || how === 'TIMED_OUT' ? 'failed' : 'cancelled',
+    waiting: null,
+    error: status.error ?? {
+      code: how === 'FAILED' ? 'EAGENTDOWN' : 'EPREEMPT',
+      message: `The workflow was closed from outside (${how}) in state ${status.state}; see it in Temporal's Web UI.`,
+      lanes: status.lanes.map(({ lane_id, state, reason }) => ({ lane_id, state, reason })),
+    },
+    ended_at: closedAt,
+  }),
+  endedLane: (event: NumberedEvent) =>
+    event.event === 'lane' && ['FINALIZED', 'FAILED', 'CANCELLED', 'REJECTED'].includes(event.data.to)
+      ? event.data.lane_id
+      : null,
+  texts: ({ lanes }) =>
+    lanes.flatMap((lane) =>
+      lane.adapter === 'external' && typeof lane.answer === 'string' && lane.answer !== ''
+        ? [{ lane_id: lane.lane_id, attempt: Math.max(1, lane.attempt), offset: 0, text: lane.answer }]
+        : [],
+    ),
+};
+
+export const createSessionsClient = (options: WorkClientOptions): SessionsPort => {
+  const sessions = createWorkClient(sessionDefinition, options);
+  return {
+    ...sessions,
+    frames: (id, lane, frames) =>
+      sessions.update(id, 'take frames', (handle) => handle.executeUpdate(framesUpdate, { args: [lane, frames] })),
+  };
+};
