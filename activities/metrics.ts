@@ -1,6 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Adapter } from '../src/contracts/adapter.js';
-import type { SessionState, Tier } from '../src/contracts/session.js';
+import type { Tier } from '../src/contracts/session.js';
+import type { Kind } from '../src/contracts/work.js';
 import type { Amount } from '../src/domain/session-setup.js';
 
 /** Who is paid for a call. A model that no operator has priced is never called, so that there are few of them. */
@@ -20,10 +21,10 @@ export const createWorkMetrics = (registry: Registry) => {
     buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
     registers,
   });
-  const sessions = new Counter({
-    name: 'parley_sessions_ended_total',
-    help: 'Sessions that ended on this worker.',
-    labelNames: ['state'] as const,
+  const ended = new Counter({
+    name: 'parley_work_ended_total',
+    help: 'Pieces of work that ended on this worker.',
+    labelNames: ['kind', 'state'] as const,
     registers,
   });
   const tokens = new Counter({
@@ -41,7 +42,7 @@ export const createWorkMetrics = (registry: Registry) => {
   return {
     laneEnded: (adapter: Adapter, tier: Tier, state: LaneEnd, milliseconds: number): void =>
       laneSeconds.observe({ state, provider: providerOf(adapter), tier }, milliseconds / 1000),
-    sessionEnded: (state: SessionState): void => sessions.inc({ state }),
+    workEnded: (kind: Kind, state: string): void => ended.inc({ kind, state }),
     spent: (adapter: Adapter, amount: Amount): void => {
       const provider = providerOf(adapter);
       tokens.inc({ provider }, amount.tokens);

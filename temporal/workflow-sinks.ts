@@ -15,6 +15,6 @@ export const workflowSinks = (bus: BusPort, metrics: WorkMetrics): InjectedSinks
     },
   },
   trace: {
-    outcome: { fn: (_, { state }) => metrics.sessionEnded(state), callDuringReplay: false },
+    outcome: { fn: (_, { kind, state }) => metrics.workEnded(kind, state), callDuringReplay: false },
   },
 });

@@ -1,7 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { NumberedEvent } from '../src/contracts/events.js';
 import type { Frame, FramesAnswer } from '../src/contracts/frames.js';
-import type { SessionStatus } from '../src/contracts/session.js';
 import type { LaneReport } from '../src/domain/lane.js';
 
 export const sessionWorkflowType = 'session';
@@ -31,7 +30,8 @@ export interface GroupReport {
   reports: LaneReport[];
 }
 
-export const statusQuery = defineQuery<SessionStatus>('status');
+/** Every kind's own status document. */
+export const statusQuery = defineQuery<object>('status');
 export const eventsQuery = defineQuery<EventsAnswer, [since: number]>('events');
 export const snapshotQuery = defineQuery<unknown>('snapshot');
 export const directivesQuery = defineQuery<Directives>('directives');

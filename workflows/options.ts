@@ -1,7 +1,7 @@
 import { proxyActivities, proxySinks, type ActivityInterfaceFor, type Sinks } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import type { PartialEvent } from '../src/contracts/events.js';
-import type { SessionStatus } from '../src/contracts/session.js';
+import type { Kind } from '../src/contracts/work.js';
 
 export interface ParleySinks extends Sinks {
   bus: {
@@ -12,7 +12,7 @@ export interface ParleySinks extends Sinks {
   };
   trace: {
     /** How a run ended; called during replay too, so that a replay can be compared with what was recorded. */
-    outcome(status: SessionStatus): void;
+    outcome(status: { kind: Kind; state: string }): void;
   };
 }
 export const { bus, trace } = proxySinks<ParleySinks>();

@@ -1,19 +1,12 @@
 import {
-  allHandlersFinished,
-  ApplicationFailure,
   CancellationScope,
-  CancelledFailure,
   condition,
   continueAsNew,
   isCancellation,
   log,
-  setCurrentDetails,
   setHandler,
-  sleep,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { NumberedEvent } from '../src/contracts/events.js';
 import type { SessionStatus } from '../src/contracts/session.js';
 import { available, ledgerOf, noAmount } from '../src/domain/budget.js';
 import { postFrames, checkRoom } from '../src/domain/external-lane.js';
@@ -22,29 +15,38 @@ import { hasEnded } from '../src/domain/lane.js';
 import type { CallSetup, SessionSetup } from '../src/domain/session-setup.js';
 import * as prompts from '../src/domain/prompts.js';
 import { mergeTexts } from '../src/domain/session-result.js';
-import { isOver, nextDue, stepSession, type SessionEffect, type SessionEvent } from '../src/domain/session.js';
+import { isOver, nextDue, stepSession } from '../src/domain/session.js';
 import { openSessionState, spent, votesOf, type CallRecord, type Session } from '../src/domain/session-state.js';
+import type { SessionEffect, SessionEvent } from '../src/domain/session-step.js';
 import { sessionDetails, sessionStatus } from '../src/domain/session-view.js';
-import { ParleyError, type ErrorCode } from '../src/domain/errors.js';
+import { ParleyError } from '../src/domain/errors.js';
 import { toFailure } from '../temporal/failure.js';
-import { searchAttributes } from '../temporal/search-attributes.js';
-import { directivesQuery, eventsQuery, framesUpdate, reportSignal, snapshotQuery, statusQuery } from './messages.js';
-import { bus, calls, lanes, trace } from './options.js';
+import { directivesQuery, framesUpdate, reportSignal } from './messages.js';
+import { bus, calls, lanes } from './options.js';
+import { isTimeout, openWork, refusal, rootMessage, WorkLoop, type WorkKind, type WorkState } from './work.js';
 
-/** Everything a session run knows: one plain JSON value (design "State"). */
-export interface SessionState {
-  session: Session;
+export interface SessionState extends WorkState<Session, SessionEvent> {
   /** Reassembly of the external lanes, by lane id. */
   feeds: Record<string, Feed>;
-  inbox: SessionEvent[];
   /** Groups under way, with the lanes they were given. */
   groups: { group: string; lanes: string[]; attempt: number }[];
   judgeCalls: number;
-  events: NumberedEvent[];
-  /** Number of the last durable event before this run, and the run that has it. */
-  eventsBefore: number;
-  previousRunId: string | null;
 }
+
+const sessionKind: WorkKind<Session, SessionEvent, SessionEffect, SessionStatus> = {
+  name: 'session',
+  step: (before, event, now) => {
+    const { session: work, effects, events } = stepSession(before, event, now);
+    return { work, effects, events };
+  },
+  isOver,
+  nextDue,
+  status: sessionStatus,
+  details: sessionDetails,
+  waitingFor: ({ waiting }) => waiting?.for ?? null,
+  tick: { type: 'TICK' },
+  cancel: { type: 'CANCEL' },
+};
 
 /** Updates a run may take are limited (2,000 on a stock server), so a run hands over well before. */
 const updatesPerRun = 1_500;
@@ -61,35 +63,23 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
   if (!Array.isArray(setup?.lanes))
     throw refusal('invalid_request', 'a session takes a setup; start it with POST /v1/sessions');
   const state: SessionState = carried ?? {
-    session: openSessionState(setup, workflowInfo().startTime.getTime()),
+    ...openWork<Session, SessionEvent>(openSessionState(setup, workflowInfo().startTime.getTime()), {
+      type: 'FAN_OUT',
+    }),
     feeds: {},
-    inbox: [{ type: 'FAN_OUT' }],
     groups: [],
     judgeCalls: 0,
-    events: [],
-    eventsBefore: 0,
-    previousRunId: null,
   };
+  const loop = new WorkLoop(sessionKind, state);
   let updates = 0;
-  let armed: number | null = null;
-  let openCalls = 0;
-  let shown = { state: '', waiting: '' };
   // Made inside the scope that an outside cancel does not reach: lanes are asked to stop first, and cancelled only then.
   let groupScope = CancellationScope.current();
 
-  setHandler(statusQuery, () => sessionStatus(state.session), { description: 'The status of spec 10' });
-  setHandler(snapshotQuery, () => state, { description: 'The whole state, as continue-as-new carries it' });
-  setHandler(eventsQuery, (since: number) => ({
-    events: state.events.slice(Math.max(0, since - state.eventsBefore)),
-    firstId: state.eventsBefore + 1,
-    previousRunId: state.previousRunId,
-    ended: isOver(state.session),
-  }));
   setHandler(directivesQuery, () => ({
-    ended: state.session.lanes.filter(hasEnded).map((lane) => lane.setup.laneId),
+    ended: state.work.lanes.filter(hasEnded).map((lane) => lane.setup.laneId),
   }));
   setHandler(reportSignal, ({ reports }) => {
-    state.inbox.push({ type: 'REPORTS', reports });
+    loop.push({ type: 'REPORTS', reports });
   });
   setHandler(
     framesUpdate,
@@ -103,7 +93,7 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
       description: 'Frames of an external lane',
       // Refused before it is accepted, so that a refusal leaves no history.
       validator: (laneId, frames) => {
-        const lane = state.session.lanes.find((candidate) => candidate.setup.laneId === laneId);
+        const lane = state.work.lanes.find((candidate) => candidate.setup.laneId === laneId);
         if (!lane) throw refusal('not_found', `session ${setup.id} has no lane "${laneId}"`);
         if (lane.setup.adapter.kind !== 'external') {
           throw refusal(
@@ -111,8 +101,7 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
             `lane "${laneId}" is ${lane.setup.adapterName}; only external lanes take frames`,
           );
         }
-        if (isOver(state.session))
-          throw refusal('wrong_state', `session ${setup.id} has ended: ${state.session.state}`);
+        if (loop.isOver) throw refusal('wrong_state', `session ${setup.id} has ended: ${state.work.state}`);
         const feed = openedFeed(laneId);
         try {
           checkRoom(feed, frames, Date.now());
@@ -124,13 +113,13 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
   );
 
   const openedFeed = (laneId: string): Feed => {
-    const lane = state.session.lanes.find((candidate) => candidate.setup.laneId === laneId);
+    const lane = state.work.lanes.find((candidate) => candidate.setup.laneId === laneId);
     const tier = lane?.setup.tier ?? 'silver';
     return state.feeds[laneId] ?? openFeed(setup.policy, tier, setup.window, setup.prompt);
   };
   const recordReports = (lane: string, reports: readonly FeedReport[]): void => {
     const at = Date.now();
-    state.inbox.push({ type: 'REPORTS', reports: reports.map((report) => ({ ...report, lane, at, attempt: 1 })) });
+    loop.push({ type: 'REPORTS', reports: reports.map((report) => ({ ...report, lane, at, attempt: 1 })) });
   };
 
   /** What an external lane's frames brought: its text to those who watch, the rest to the inbox. */
@@ -153,7 +142,7 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
   /** Lanes that no activity runs keep their time here: gaps that nothing fills, and their own time limits. */
   const tickExternalLanes = (): void => {
     const now = Date.now();
-    for (const lane of state.session.lanes) {
+    for (const lane of state.work.lanes) {
       const { laneId, adapter, timeoutMs } = lane.setup;
       if (adapter.kind !== 'external' || hasEnded(lane)) continue;
       const feed = state.feeds[laneId];
@@ -169,7 +158,7 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
     }
   };
   const externalDue = (): number[] =>
-    state.session.lanes.flatMap((lane) => {
+    state.work.lanes.flatMap((lane) => {
       if (lane.setup.adapter.kind !== 'external' || hasEnded(lane)) return [];
       const gap = state.feeds[lane.setup.laneId] ? feedDue(state.feeds[lane.setup.laneId] as Feed) : null;
       const timeout =
@@ -177,21 +166,8 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
       return [gap, timeout].filter((due): due is number => due !== null);
     });
 
-  /** One timer for whatever is due first. An earlier one is added, never moved: a late tick changes nothing. */
-  const armTimer = (): void => {
-    const dues = [nextDue(state.session), ...externalDue()].filter((due): due is number => due !== null);
-    if (dues.length === 0) return;
-    const due = Math.min(...dues);
-    if (armed !== null && armed <= due) return;
-    armed = due;
-    void sleep(Math.max(1, due - Date.now()), { summary: 'deadline, gap or provisional expiry' }).then(() => {
-      if (armed === due) armed = null;
-      state.inbox.push({ type: 'TICK' });
-    });
-  };
-
   const runGroup = (group: string, laneIds: string[], attempt: number): void => {
-    const given = state.session.lanes.filter((lane) => laneIds.includes(lane.setup.laneId) && !hasEnded(lane));
+    const given = state.work.lanes.filter((lane) => laneIds.includes(lane.setup.laneId) && !hasEnded(lane));
     const run = async (): Promise<void> => {
       try {
         const reports = await lanes.runLanes.executeWithOptions(
@@ -206,29 +182,21 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
               window: setup.window,
               lanes: given.map((lane) => lane.setup),
               attempt,
-              others: votesOf(state.session, false),
-              budget: available(ledgerOf(setup.budget, noAmount, spent(state.session))),
+              others: votesOf(state.work, false),
+              budget: available(ledgerOf(setup.budget, noAmount, spent(state.work))),
             },
           ],
         );
-        state.inbox.push({ type: 'REPORTS', reports });
-        state.inbox.push({ type: 'GROUP_ENDED', group, message: 'the call ended without a final' });
+        loop.push({ type: 'REPORTS', reports });
+        loop.push({ type: 'GROUP_ENDED', group, message: 'the call ended without a final' });
       } catch (error) {
         if (!isCancellation(error)) log.warn('a group of lanes failed', { group, error: String(error) });
-        state.inbox.push({ type: 'GROUP_ENDED', group, message: rootMessage(error) });
+        loop.push({ type: 'GROUP_ENDED', group, message: rootMessage(error) });
       } finally {
         state.groups = state.groups.filter((open) => open.group !== group);
       }
     };
     void groupScope.run(run);
-  };
-
-  const call = (work: () => Promise<SessionEvent>): void => {
-    openCalls += 1;
-    void work().then((event) => {
-      openCalls -= 1;
-      state.inbox.push(event);
-    });
   };
 
   const askInput = (role: string, prepared: CallSetup, prompt: string, instructions: string, callsBefore = 0) => ({
@@ -242,7 +210,7 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
     gaps: setup.policy.gaps,
   });
 
-  const frozenAnswers = (): prompts.NamedAnswer[] => state.session.frozen?.votes.map((vote) => vote) ?? [];
+  const frozenAnswers = (): prompts.NamedAnswer[] => state.work.frozen?.votes.map((vote) => vote) ?? [];
 
   const perform = (effect: SessionEffect): void => {
     switch (effect.type) {
@@ -254,20 +222,20 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
         bus.hint('directed');
         return;
       case 'score':
-        call(() => judge(effect.key));
+        loop.call(() => judge(effect.key));
         return;
       case 'arbitrate':
-        call(async () => ({ type: 'ARBITER_RESULT', record: await arbitrate() }));
+        loop.call(async () => ({ type: 'ARBITER_RESULT', record: await arbitrate() }));
         return;
       case 'merge_texts':
-        call(async () => ({ type: 'MERGED', record: await merge() }));
+        loop.call(async () => ({ type: 'MERGED', record: await merge() }));
         return;
     }
   };
 
   const judge = async (key: string): Promise<SessionEvent> => {
     const votes = key.split(' ').map((entry) => entry.slice(0, entry.lastIndexOf(':')));
-    const answers = state.session.lanes
+    const answers = state.work.lanes
       .filter((lane) => votes.includes(lane.setup.laneId))
       .map((lane) => ({ laneId: lane.setup.laneId, weight: lane.setup.weight, answer: lane.answer ?? lane.text }));
     const ids = answers.map((answer) => answer.laneId);
@@ -302,7 +270,7 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
   };
   const merge = async (): Promise<CallRecord> => {
     if (!setup.merge) return { usage: noUsage, outcome: 'failed', answer: null };
-    const texts = (mergeTexts(state.session) ?? []).map(({ laneId, weight, text }) => ({
+    const texts = (mergeTexts(state.work) ?? []).map(({ laneId, weight, text }) => ({
       laneId,
       weight,
       answer: text,
@@ -311,84 +279,30 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
     return await record(() => calls(callMs).askAgent.executeWithOptions({ summary: 'merge of the answers' }, [input]));
   };
 
-  /** Hands the whole state to a new run; the lanes under way are taken over by it (design "State"). */
-  const mustContinue = (): boolean =>
-    (workflowInfo().continueAsNewSuggested || updates >= updatesPerRun) &&
-    openCalls === 0 &&
-    state.inbox.length === 0 &&
-    !isOver(state.session) &&
-    allHandlersFinished();
-
-  const show = (): void => {
-    const { session: current } = state;
-    const waiting = current.waiting?.for ?? '';
-    if (shown.state === current.state && shown.waiting === waiting) return;
-    shown = { state: current.state, waiting };
-    upsertSearchAttributes([
-      { key: searchAttributes.state, value: current.state },
-      { key: searchAttributes.waiting, value: waiting === '' ? null : waiting },
-    ]);
-  };
-
-  const takeEvents = (): void => {
-    const before = state.events.length;
-    for (let event = state.inbox.shift(); event !== undefined; event = state.inbox.shift()) {
-      if (event.type === 'TICK') tickExternalLanes();
-      const step = stepSession(state.session, event, Date.now());
-      state.session = step.session;
-      for (const said of step.events) {
-        state.events.push({ ...said, id: state.eventsBefore + state.events.length + 1 });
+  return await loop.run({
+    perform,
+    begin: () => {
+      groupScope = new CancellationScope();
+      for (const { group, lanes: laneIds } of state.groups) {
+        const attempt = Math.max(...state.work.lanes.map((lane) => lane.attempt)) + 1;
+        runGroup(group, laneIds, attempt);
       }
-      for (const effect of step.effects) perform(effect);
-    }
-    if (state.events.length > before) bus.hint('touched');
-    setCurrentDetails(sessionDetails(state.session));
-    show();
-  };
-
-  const main = async (): Promise<void> => {
-    groupScope = new CancellationScope();
-    for (const { group, lanes: laneIds } of state.groups) {
-      const attempt = Math.max(...state.session.lanes.map((lane) => lane.attempt)) + 1;
-      runGroup(group, laneIds, attempt);
-    }
-    takeEvents();
-    while (!isOver(state.session)) {
-      armTimer();
-      await condition(() => state.inbox.length > 0 || mustContinue());
-      if (state.inbox.length > 0) takeEvents();
-      else {
-        await continueAsNew<typeof session>(setup, {
-          ...state,
-          events: [],
-          eventsBefore: state.eventsBefore + state.events.length,
-          previousRunId: workflowInfo().runId,
-        });
-      }
-    }
+    },
+    before: ({ type }) => {
+      if (type === 'TICK') tickExternalLanes();
+    },
+    dues: externalDue,
+    wantsToContinue: () => updates >= updatesPerRun,
+    // Lanes under way are taken over by the new run.
+    continueAsNew: () => continueAsNew<typeof session>(setup, loop.carried(state)),
     // The answer is out; the run closes when the lanes that were cut off have told what they used.
-    if (state.groups.length > 0 && !(await condition(() => state.groups.length === 0, stopMs))) {
+    close: async () => {
+      if (state.groups.length === 0 || (await condition(() => state.groups.length === 0, stopMs))) return;
       groupScope.cancel();
       await condition(() => state.groups.length === 0, cancelMs);
-    }
-    await condition(allHandlersFinished);
-    takeEvents();
-  };
-
-  const root = CancellationScope.current();
-  void root.cancelRequested.catch(() => state.inbox.push({ type: 'CANCEL' }));
-  await CancellationScope.nonCancellable(main);
-
-  // The outcome is the whole status: who asks later needs no worker to read it (but for a cancel, which carries nothing).
-  const outcome = sessionStatus(state.session);
-  trace.outcome(outcome);
-  if (outcome.state === 'COMPLETE') return outcome;
-  if (outcome.state === 'CANCELLED') throw new CancelledFailure('the session was cancelled');
-  const { code, message } = outcome.error ?? { code: 'ECONSENSUS', message: 'the session has no answer' };
-  throw ApplicationFailure.create({ message, type: code, nonRetryable: true, details: [outcome] });
+    },
+  });
 }
-
-const refusal = (code: ErrorCode, message: string): ApplicationFailure => toFailure(new ParleyError(code, message));
 
 /** Time for a judge or a merge, in ms (details 1.4 "reconcile timeout"). */
 const callMs = 30_000;
@@ -404,7 +318,3 @@ const record = async (
     return { usage: noUsage, outcome: isTimeout(error) ? 'timeout' : 'failed', answer: null };
   }
 };
-
-const causes = (error: unknown): Error[] => (error instanceof Error ? [error, ...causes(error.cause)] : []);
-const isTimeout = (error: unknown): boolean => causes(error).some((cause) => cause.name === 'TimeoutFailure');
-const rootMessage = (error: unknown): string => causes(error).at(-1)?.message ?? String(error);

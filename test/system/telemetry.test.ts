@@ -200,7 +200,7 @@ describe('spans of a session', () => {
       value('parley_lane_duration_seconds_count{state="FINALIZED",provider="openai",tier="gold"}'),
     ).toBeGreaterThanOrEqual(4);
     expect(value('parley_lane_duration_seconds_count{state="FAILED",provider="scripted",tier="silver"}')).toBe(4);
-    expect(value('parley_sessions_ended_total{state="ERROR"}')).toBe(4);
+    expect(value('parley_work_ended_total{kind="session",state="ERROR"}')).toBe(4);
     expect(value('parley_tokens_total{provider="openai"}')).toBeGreaterThanOrEqual(6 * 120);
     expect(value('parley_spend_usd_total{provider="openai"}')).toBeGreaterThanOrEqual(6 * 0.003);
     expect(value('parley_work_started_total{kind="session"}')).toBe(serial);

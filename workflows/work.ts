@@ -1,0 +1,226 @@
+import {
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  CancelledFailure,
+  condition,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { DurableEvent, NumberedEvent } from '../src/contracts/events.js';
+import type { Kind, Lifecycle } from '../src/contracts/work.js';
+import { ParleyError, type ErrorCode } from '../src/domain/errors.js';
+import { toFailure } from '../temporal/failure.js';
+import { searchAttributes } from '../temporal/search-attributes.js';
+import { eventsQuery, snapshotQuery, statusQuery } from './messages.js';
+import { bus, trace } from './options.js';
+
+/** What a run of any kind of work knows, as continue-as-new carries it: one plain JSON value (design "State"). */
+export interface WorkState<Work, Event> {
+  /** The pure machine's own state. */
+  work: Work;
+  inbox: Event[];
+  events: NumberedEvent[];
+  /** Number of the last durable event before this run, and the run that has it. */
+  eventsBefore: number;
+  previousRunId: string | null;
+}
+
+export const openWork = <Work, Event>(work: Work, first: Event): WorkState<Work, Event> => ({
+  work,
+  inbox: [first],
+  events: [],
+  eventsBefore: 0,
+  previousRunId: null,
+});
+
+/** What every kind's status has, as far as a run looks at it. */
+interface Status {
+  kind: Kind;
+  lifecycle: Lifecycle;
+  state: string;
+  error: { code: string; message: string } | null;
+}
+
+/** The pure side of one kind of work. */
+export interface WorkKind<Work, Event, Effect, S extends Status> {
+  name: string;
+  step(work: Work, event: Event, now: number): { work: Work; effects: Effect[]; events: DurableEvent[] };
+  isOver(work: Work): boolean;
+  /** The next moment at which time alone changes something, or null. */
+  nextDue(work: Work): number | null;
+  status(work: Work): S;
+  /** What the Web UI shows of it, in words. */
+  details(work: Work): string;
+  /** What it waits for (`waiting.for` of spec 08), or null. */
+  waitingFor(work: Work): string | null;
+  tick: Event;
+  cancel: Event;
+}
+
+/** What a workflow adds to the loop. */
+export interface WorkRun<Event, Effect> {
+  perform(effect: Effect): void;
+  /** First of all, where a cancel from outside does not reach. */
+  begin?(): void;
+  /** Before the machine takes an event. */
+  before?(event: Event): void;
+  /** Moments of its own at which a tick is wanted. */
+  dues?(): number[];
+  /** Whether anything but open calls and the inbox stands against continuing as new, or for it. */
+  wantsToContinue?(): boolean;
+  /** Hands everything to a new run; never settles. */
+  continueAsNew(): Promise<never>;
+  /** After the end: what is still under way is waited for, or stopped. */
+  close?(): Promise<void>;
+}
+
+/**
+ * The loop of every kind of work: handlers only record, one loop takes an event, steps the pure machine and performs what it
+ * asks for. It keeps the durable events, the status, search attributes and details, one timer, and the end.
+ */
+export class WorkLoop<Work extends { state: string }, Event, Effect, S extends Status> {
+  private armed: number | null = null;
+  private openCalls = 0;
+  private shown = { state: '', waiting: '' };
+
+  constructor(
+    private readonly kind: WorkKind<Work, Event, Effect, S>,
+    private readonly state: WorkState<Work, Event>,
+  ) {
+    setHandler(statusQuery, () => kind.status(state.work), { description: 'The status of spec 10' });
+    setHandler(snapshotQuery, () => state, { description: 'The whole state, as continue-as-new carries it' });
+    setHandler(eventsQuery, (since: number) => ({
+      events: state.events.slice(Math.max(0, since - state.eventsBefore)),
+      firstId: state.eventsBefore + 1,
+      previousRunId: state.previousRunId,
+      ended: this.isOver,
+    }));
+  }
+
+  get isOver(): boolean {
+    return this.kind.isOver(this.state.work);
+  }
+
+  push(event: Event): void {
+    this.state.inbox.push(event);
+  }
+
+  /** Something under way whose outcome is an event; work does not continue as new meanwhile. It must not reject. */
+  call(work: () => Promise<Event>): void {
+    this.openCalls += 1;
+    void work().then((event) => {
+      this.openCalls -= 1;
+      this.push(event);
+    });
+  }
+
+  /** What a new run begins with: the events told so far stay with this one. */
+  carried<State extends WorkState<Work, Event>>(state: State): State {
+    return {
+      ...state,
+      events: [],
+      eventsBefore: state.eventsBefore + state.events.length,
+      previousRunId: workflowInfo().runId,
+    };
+  }
+
+  /**
+   * Runs the work to its end, whatever is cancelled from outside: a cancel is an event like any other.
+   * @returns the status of completed work; @throws what closes the run as failed or cancelled
+   */
+  async run(run: WorkRun<Event, Effect>): Promise<S> {
+    const root = CancellationScope.current();
+    void root.cancelRequested.catch(() => this.push(this.kind.cancel));
+    await CancellationScope.nonCancellable(async () => {
+      run.begin?.();
+      this.takeEvents(run);
+      while (!this.isOver) {
+        this.armTimer(run);
+        await condition(() => this.state.inbox.length > 0 || this.mustContinue(run));
+        if (this.state.inbox.length > 0) this.takeEvents(run);
+        else await run.continueAsNew();
+      }
+      await run.close?.();
+      await condition(allHandlersFinished);
+      this.takeEvents(run);
+    });
+    return this.close();
+  }
+
+  private mustContinue(run: WorkRun<Event, Effect>): boolean {
+    return (
+      (workflowInfo().continueAsNewSuggested || run.wantsToContinue?.() === true) &&
+      this.openCalls === 0 &&
+      this.state.inbox.length === 0 &&
+      !this.isOver &&
+      allHandlersFinished()
+    );
+  }
+
+  private takeEvents(run: WorkRun<Event, Effect>): void {
+    const { state, kind } = this;
+    const before = state.events.length;
+    for (let event = state.inbox.shift(); event !== undefined; event = state.inbox.shift()) {
+      run.before?.(event);
+      const step = kind.step(state.work, event, Date.now());
+      state.work = step.work;
+      for (const said of step.events) {
+        state.events.push({ ...said, id: state.eventsBefore + state.events.length + 1 });
+      }
+      for (const effect of step.effects) run.perform(effect);
+    }
+    if (state.events.length > before) bus.hint('touched');
+    setCurrentDetails(kind.details(state.work));
+    this.show();
+  }
+
+  /** One timer for whatever is due first. An earlier one is added, never moved: a late tick changes nothing. */
+  private armTimer(run: WorkRun<Event, Effect>): void {
+    const own = this.kind.nextDue(this.state.work);
+    const dues = [...(own === null ? [] : [own]), ...(run.dues?.() ?? [])];
+    if (dues.length === 0) return;
+    const due = Math.min(...dues);
+    if (this.armed !== null && this.armed <= due) return;
+    this.armed = due;
+    void sleep(Math.max(1, due - Date.now()), { summary: 'deadline, gap or expiry' }).then(() => {
+      if (this.armed === due) this.armed = null;
+      this.push(this.kind.tick);
+    });
+  }
+
+  private show(): void {
+    const { state } = this.state.work;
+    const waiting = this.kind.waitingFor(this.state.work) ?? '';
+    const { shown } = this;
+    if (shown.state === state && shown.waiting === waiting) return;
+    const isAwaiting = waiting === 'person';
+    upsertSearchAttributes([
+      { key: searchAttributes.state, value: state },
+      { key: searchAttributes.waiting, value: waiting === '' ? null : waiting },
+      ...(isAwaiting === (shown.waiting === 'person') ? [] : [{ key: searchAttributes.awaiting, value: isAwaiting }]),
+    ]);
+    this.shown = { state, waiting };
+  }
+
+  /** The outcome is the whole status: who asks later needs no worker to read it (but for a cancel, which carries nothing). */
+  private close(): S {
+    const outcome = this.kind.status(this.state.work);
+    trace.outcome(outcome);
+    if (outcome.lifecycle === 'completed') return outcome;
+    if (outcome.lifecycle === 'cancelled') throw new CancelledFailure(`the ${this.kind.name} was cancelled`);
+    const { code, message } = outcome.error ?? { code: 'EAGENTDOWN', message: `the ${this.kind.name} failed` };
+    throw ApplicationFailure.create({ message, type: code, nonRetryable: true, details: [outcome] });
+  }
+}
+
+export const refusal = (code: ErrorCode, message: string): ApplicationFailure =>
+  toFailure(new ParleyError(code, message));
+
+const causes = (error: unknown): Error[] => (error instanceof Error ? [error, ...causes(error.cause)] : []);
+export const isTimeout = (error: unknown): boolean => causes(error).some((cause) => cause.name === 'TimeoutFailure');
+/** What was wrong in the end, without what Temporal says around it. */
+export const rootMessage = (error: unknown): string => causes(error).at(-1)?.message ?? String(error);
