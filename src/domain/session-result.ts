@@ -5,7 +5,7 @@ import { type Vote } from './agreement.js';
 import { usd } from './budget.js';
 import { atLeast } from './numbers.js';
 import { reconcile, type Reconciled } from './reconciliation.js';
-import { agreementBy } from './session-agreement.js';
+import { agreementBy } from './remembered-agreement.js';
 import type { Session } from './session-state.js';
 
 /** The policy in force: as asked, or chosen by need when `adaptive` is on (details 1.4). */

@@ -1,12 +1,11 @@
 import type { Json } from '../contracts/frames.js';
 import type { SessionErrorBody, SessionResult, SessionState } from '../contracts/session.js';
+import type { Waiting } from '../contracts/work.js';
 import type { Lane } from './lane.js';
 import { answerOf, contributes, isRunning, openLane } from './lane.js';
-import { isVote, type Agreement, type Vote } from './agreement.js';
-import { agreementBy } from './session-agreement.js';
+import { isVote, type Vote } from './agreement.js';
 import { add, noAmount, subtract } from './budget.js';
 import type { Amount, SessionSetup } from './session-setup.js';
-import type { WaitingRecord } from './waiting.js';
 
 export interface ProvisionalRecord {
   number: number;
@@ -30,6 +29,13 @@ export interface CallRecord {
   usage: Amount;
   outcome: 'answered' | 'failed' | 'timeout' | 'budget';
   answer: Json | null;
+}
+
+/** What a session waits for, without the words: set once per change, so that `since` is true (spec 08 "waiting"). */
+export interface WaitingRecord {
+  for: Waiting['for'];
+  on: 'dispatch' | 'lanes' | 'judge' | 'arbiter' | 'merge';
+  since: number;
 }
 
 /** A whole session as plain JSON: what continue-as-new carries, `snapshot` returns and a fork would start from. */
@@ -120,6 +126,9 @@ export const allEnded = (session: Session): boolean => running(session).length =
 export const hasAnswer = (session: Session): boolean =>
   session.lanes.some((lane) => contributes(lane) && answerOf(lane) !== null);
 
+export const isPastDeadline = ({ deadlineAt }: Session, now: number): boolean =>
+  deadlineAt !== null && now >= deadlineAt;
+
 /** Lanes that were added on escalation stand behind the prepared ones. */
 export const isEscalation = (session: Session, lane: Lane): boolean => lane.order >= session.setup.lanes.length;
 
@@ -128,9 +137,6 @@ export const scoreKey = (votes: readonly Vote[]): string =>
   votes.map((vote) => `${vote.laneId}:${vote.final ? 'final' : 'partial'}`).join(' ');
 
 export const isScored = (session: Session): boolean => session.setup.policy.agreement.method === 'judge';
-
-export const currentAgreement = (session: Session, votes: readonly Vote[]): Agreement =>
-  agreementBy(votes, session.setup.policy.agreement, session.scored?.partition ?? undefined);
 
 export const spent = (session: Session): Amount =>
   session.lanes.reduce<Amount>((sum, lane) => add(sum, lane.usage), session.overhead);

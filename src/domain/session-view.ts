@@ -1,12 +1,12 @@
 import type { LaneStatus, Provisional, SessionStatus } from '../contracts/session.js';
 import type { Lifecycle, Spend } from '../contracts/work.js';
 import { usd } from './budget.js';
+import { iso } from './instant.js';
 import { answerOf, isRunning, type Lane } from './lane.js';
 import type { Amount } from './session-setup.js';
 import { spent, type Session } from './session-state.js';
 import { describeWaiting } from './waiting.js';
 
-const iso = (ms: number): string => new Date(ms).toISOString();
 export const spend = (amount: Amount): Spend => ({ tokens: amount.tokens, usd: usd(amount.usdMicros) });
 
 const laneStatus = (lane: Lane): LaneStatus => ({

@@ -1,13 +1,7 @@
 import type { Waiting } from '../contracts/work.js';
+import { iso } from './instant.js';
 import { isRunning } from './lane.js';
-import type { Session } from './session-state.js';
-
-/** What a session waits for, without the words: set once per change, so that `since` is true (spec 08 "waiting"). */
-export interface WaitingRecord {
-  for: Waiting['for'];
-  on: 'dispatch' | 'lanes' | 'judge' | 'arbiter' | 'merge';
-  since: number;
-}
+import { allEnded, isPastDeadline, type Session, type WaitingRecord } from './session-state.js';
 
 /** The one helper that says why a session is not moving; null: it is moving, or over. */
 export const waitingFor = (session: Session): Omit<WaitingRecord, 'since'> | null => {
@@ -29,8 +23,8 @@ export const waitingFor = (session: Session): Omit<WaitingRecord, 'since'> | nul
 };
 
 /** A judge is what a session waits for only where no lane could move it on: all have ended, or their time is over. */
-const awaitsJudge = ({ scoring, lanes, deadlineAt, steppedAt }: Session): boolean =>
-  scoring !== null && (scoring.late || !lanes.some(isRunning) || (deadlineAt !== null && steppedAt >= deadlineAt));
+const awaitsJudge = (session: Session): boolean =>
+  session.scoring !== null && (session.scoring.late || allEnded(session) || isPastDeadline(session, session.steppedAt));
 
 const list = (ids: string[]): string =>
   ids.length > 6 ? `${ids.slice(0, 6).join(', ')} and ${ids.length - 6} more` : ids.join(', ');
@@ -53,7 +47,7 @@ export const describeWaiting = (session: Session): Waiting | null => {
   }[waiting.on];
   return {
     for: waiting.for,
-    since: new Date(waiting.since).toISOString(),
+    since: iso(waiting.since),
     detail: words.detail,
     who_can_unblock: words.who,
   };

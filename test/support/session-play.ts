@@ -3,7 +3,8 @@ import { openSessionSchema, type OpenSessionBody } from '../../src/contracts/ses
 import type { LaneReport } from '../../src/domain/lane.js';
 import type { Operator } from '../../src/domain/session-setup.js';
 import { setUpSession } from '../../src/domain/set-up-session.js';
-import { nextDue, stepSession, type SessionEffect, type SessionEvent } from '../../src/domain/session.js';
+import { nextDue, stepSession } from '../../src/domain/session.js';
+import type { SessionEffect, SessionEvent } from '../../src/domain/session-step.js';
 import { openSessionState, type Session } from '../../src/domain/session-state.js';
 
 export const freeOperator: Operator = {

@@ -1,0 +1,144 @@
+import type { LaneReason } from '../contracts/session.js';
+import { usd } from './budget.js';
+import { iso } from './instant.js';
+import type { LaneEventName } from './lane-machine.js';
+import { applyReport, isRunning, openLane, stepLane, type Lane, type LaneReport, type LaneStep } from './lane.js';
+import { admissionFaults } from './session-admission.js';
+import type { SessionDraft } from './session-draft.js';
+import { running } from './session-state.js';
+import { admissionOrder } from './tier.js';
+
+export const replaceLane = ({ session }: SessionDraft, lane: Lane): void => {
+  session.lanes = session.lanes.map((other) => (other.order === lane.order ? lane : other));
+};
+
+const tellOfLane = (draft: SessionDraft, lane: Lane, taken: LaneStep): void => {
+  const ended = !isRunning(lane);
+  draft.events.push({
+    event: 'lane',
+    data: {
+      at: iso(lane.endedAt ?? draft.now),
+      lane_id: lane.setup.laneId,
+      from: taken.from,
+      to: taken.to,
+      on: taken.on,
+      attempt: lane.attempt,
+      tier: lane.setup.tier,
+      ...(lane.state === 'FINALIZED' ? { answer: lane.answer } : {}),
+      ...(ended ? { reason: lane.reason, usage: { tokens: lane.usage.tokens, usd: usd(lane.usage.usdMicros) } } : {}),
+    },
+  });
+};
+
+/** Admits every lane, gold first (details 1.6), and dispatches those that fit. */
+export const fanOut = (draft: SessionDraft): void => {
+  const { session } = draft;
+  const tiered = session.lanes.map((lane) => ({ tier: lane.setup.tier, lane }));
+  for (const { lane } of admissionOrder(tiered)) admitLane(draft, lane);
+  dispatch(
+    draft,
+    session.lanes.filter((lane) => lane.state === 'ADMITTED'),
+  );
+};
+
+/** One lane more, of those prepared for an escalation (spec 01 "Escalation"). */
+export const addPremiumLane = (draft: SessionDraft): void => {
+  const { session } = draft;
+  const prepared = session.setup.escalation;
+  if (!prepared) return;
+  session.escalations += 1;
+  const laneId = session.escalations === 1 ? prepared.laneId : `${prepared.laneId}#${session.escalations}`;
+  const lane = openLane({ ...prepared, laneId, clone: session.escalations }, session.lanes.length);
+  session.lanes = [...session.lanes, lane];
+  admitLane(draft, lane);
+  dispatch(
+    draft,
+    session.lanes.filter((candidate) => candidate.order === lane.order && candidate.state === 'ADMITTED'),
+  );
+};
+
+/** Every guard that fails is named (spec 01 "Lane machine"). */
+const admitLane = (draft: SessionDraft, lane: Lane): void => {
+  const faults = admissionFaults(draft.session, lane.setup, draft.now);
+  const has = (...codes: string[]): boolean => faults.some((fault) => codes.includes(fault.code));
+  const facts = {
+    budgetOk: !has('EBUDGET'),
+    windowOk: !has('EWINDOW', 'EDRAINING'),
+    policyOk: !has('ESEC'),
+  };
+  const [first] = faults;
+  const change: Partial<Lane> = first
+    ? { reason: { ...first, ...(faults.length > 1 ? { all: faults } : {}) } }
+    : { reserved: lane.setup.estimate };
+  const taken = stepLane(lane, 'ADMIT', draft.now, change, facts);
+  replaceLane(draft, taken.lane);
+  tellOfLane(draft, taken.lane, taken.step);
+};
+
+/** External lanes are open at once; the others go to a worker as one group. */
+const dispatch = (draft: SessionDraft, lanes: readonly Lane[]): void => {
+  const { session } = draft;
+  const called = lanes.filter((lane) => lane.setup.adapter.kind !== 'external');
+  if (called.length > 0) {
+    const isFirst = session.lanes.every((lane) => lane.group === null);
+    const group = `lanes-${isFirst ? 1 : session.escalations + 1}`;
+    for (const lane of called) replaceLane(draft, { ...lane, group });
+    draft.effects.push({ type: 'run_lanes', group, lanes: called.map((lane) => lane.setup.laneId) });
+  }
+  for (const lane of lanes) {
+    if (lane.setup.adapter.kind !== 'external') continue;
+    takeReport(draft, { type: 'DISPATCH_OK', lane: lane.setup.laneId, at: draft.now, attempt: 1 });
+  }
+};
+
+/** Takes what happened to one lane; of no lane of this session, or come too late, it is counted as dropped (details 6.4). */
+export const takeReport = (draft: SessionDraft, told: LaneReport): void => {
+  const { session } = draft;
+  const lane = session.lanes.find((candidate) => candidate.setup.laneId === told.lane);
+  if (!lane) {
+    session.dropped += 1;
+    return;
+  }
+  // Workers' clocks differ from the server's: nothing happened before the session began, nor after it was told.
+  const report = { ...told, at: Math.min(Math.max(told.at, session.startedAt), draft.now) };
+  const taken = applyReport(lane, report);
+  if (taken.dropped) session.dropped += 1;
+  replaceLane(draft, taken.lane);
+  if (!taken.step) return;
+  if (report.type === 'DISPATCH_OK') session.dispatchedAt ??= report.at;
+  if (report.type === 'PARTIAL') session.firstPartialAt = Math.min(session.firstPartialAt ?? Infinity, report.at);
+  if (report.type !== 'PARTIAL' || lane.firstAt === null) tellOfLane(draft, taken.lane, taken.step);
+};
+
+/** The lanes that a group left open have lost their agent. */
+export const endGroup = (draft: SessionDraft, group: string, message: string): void => {
+  for (const { setup, attempt, usage } of running(draft.session).filter((lane) => lane.group === group)) {
+    const report = { lane: setup.laneId, at: draft.now, attempt, code: 'EAGENTDOWN', message, usage };
+    takeReport(draft, { type: 'FAIL', ...report });
+  }
+};
+
+const endLane = (draft: SessionDraft, lane: Lane, on: LaneEventName, reason: LaneReason): void => {
+  const taken = stepLane(lane, on, draft.now, { reason });
+  replaceLane(draft, taken.lane);
+  tellOfLane(draft, taken.lane, taken.step);
+  if (lane.group === null || draft.effects.some((effect) => effect.type === 'direct_lanes')) return;
+  draft.effects.push({ type: 'direct_lanes' });
+};
+
+/** Cancels what runs; a lane that was never admitted has nothing to cancel. */
+export const cancelLanes = (
+  draft: SessionDraft,
+  reason: LaneReason,
+  which: (lane: Lane) => boolean = () => true,
+): void => {
+  for (const lane of running(draft.session)) {
+    if (lane.state !== 'INIT' && which(lane)) endLane(draft, lane, 'CANCEL', reason);
+  }
+};
+
+/** Nobody waits for these lanes any more: the deadline is over. */
+export const timeOutLanes = (draft: SessionDraft): void => {
+  const message = `no final by the session's deadline of ${draft.session.setup.policy.deadline_ms} ms`;
+  for (const lane of running(draft.session)) endLane(draft, lane, 'TIMEOUT', { code: 'ETIMEOUT', message });
+};
