@@ -1,4 +1,3 @@
-import type { Context as TraceContext } from '@opentelemetry/api';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { Registry } from 'prom-client';
@@ -28,21 +27,18 @@ const beatMs = 1_000;
 export const createActivities = ({ agents, bus, link, metrics = createWorkMetrics(new Registry()) }: ActivityPorts) => {
   // A run that continues as new schedules its lanes again; on the same worker the calls under way are taken over.
   const groups = new Map<string, { group: LaneGroup; owner: symbol }>();
-  /** One call beside the lanes, in a span of its own that is named by its role. */
-  const asking = async <T extends Answered>(
-    input: AskInput,
-    call: (signal: AbortSignal, trace: TraceContext) => Promise<T>,
-  ): Promise<T> => {
+  /** One call beside the lanes, in a span of its own that is named by its role. What `read` refuses was paid for as well. */
+  const asking = async <T>(input: AskInput, read: (answered: Answered) => T): Promise<T> => {
     const { workId, traceId, role, adapter } = input;
     const attributes = { session_id: workId, adapter: adapter.kind, attempt: Context.current().info.attempt };
     const parent = workContext({ id: workId, traceId });
     return await beating((signal) =>
       inSpan(role, attributes, parent, async (span, trace) => {
-        const answered = await call(signal, trace);
+        const answered = await ask(agents, input, signal, trace);
         const { tokens, usdMicros } = answered.usage;
         span.setAttributes({ tokens, usd_micros: usdMicros });
         metrics.spent(adapter, answered.usage);
-        return answered;
+        return read(answered);
       }),
     );
   };
@@ -81,13 +77,11 @@ export const createActivities = ({ agents, bus, link, metrics = createWorkMetric
     },
 
     /** One question to one agent: the arbiter or a merge. */
-    askAgent: async (input: AskInput): Promise<Answered> =>
-      await asking(input, (signal, trace) => ask(agents, input, signal, trace)),
+    askAgent: async (input: AskInput): Promise<Answered> => await asking(input, (answered) => answered),
 
     /** Asks the judge which answers agree. @throws EPROTO when its answer names other ids or no groups */
     judgeAnswers: async (input: AskInput & { ids: string[] }): Promise<Answered & { partition: string[][] }> =>
-      await asking(input, async (signal, trace) => {
-        const answered = await ask(agents, input, signal, trace);
+      await asking(input, (answered) => {
         const partition = judgement(answered.answer, input.ids);
         if (typeof partition === 'string') throw new ParleyError('EPROTO', partition);
         return { ...answered, partition };

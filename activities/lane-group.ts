@@ -1,6 +1,6 @@
 import type { ControlFrame, Frame } from '../src/contracts/frames.js';
 import { isVote, type Vote } from '../src/domain/agreement.js';
-import { add } from '../src/domain/budget.js';
+import { add, noAmount } from '../src/domain/budget.js';
 import {
   feedCounts,
   feedDue,
@@ -243,7 +243,9 @@ export class LaneGroup {
 
   private end(lane: RunningLane, report: FeedReport): void {
     if (lane.ended) return;
-    lane.stop(endOf(report), reasonOf(report), 'usage' in report ? report.usage : undefined);
+    // A call that was never dispatched used nothing.
+    const used = report.type === 'DISPATCH_ERR' ? noAmount : 'usage' in report ? report.usage : undefined;
+    lane.stop(endOf(report), reasonOf(report), used);
     if (report.type === 'FINAL') {
       if (report.answer !== undefined) this.outbox.dropText(lane.setup.laneId);
       this.finals.push(voteOf(lane, report.answer ?? lane.text, this.ports.now()));

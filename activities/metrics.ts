@@ -29,7 +29,7 @@ export const createWorkMetrics = (registry: Registry) => {
   });
   const tokens = new Counter({
     name: 'parley_tokens_total',
-    help: 'Tokens used by the calls of this worker, of lanes, judges, arbiters, merges and embeddings.',
+    help: 'Tokens used by the calls of this worker: of lanes, judges, arbiters and merges.',
     labelNames: ['provider'] as const,
     registers,
   });

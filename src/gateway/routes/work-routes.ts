@@ -87,8 +87,11 @@ export const workRoutes = <
       if (outcome === 'started') span.end();
       return outcome;
     } catch (error) {
-      failSpan(span, codeOf(error));
-      span.end();
+      // A conflict is no start: the id's work has its own trace. Any other may have started what nobody could confirm.
+      if (codeOf(error) !== 'conflict') {
+        failSpan(span, codeOf(error));
+        span.end();
+      }
       throw error;
     }
   };
