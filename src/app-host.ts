@@ -41,7 +41,7 @@ export async function startApp({ config, environment, logger, trustedCommands = 
   let closing: Promise<void> | null = null;
   const close = (): Promise<void> => (closing ??= closeAll(closers));
   try {
-    const telemetry = await startTelemetry(environment, (message) => logger.warn(message));
+    const telemetry = await startTelemetry(config.telemetry, (message) => logger.warn(message));
     closers.push(() => telemetry.close());
     const found = findServer(environment);
     if (found === null) throw new ParleyError('unavailable', waysToServer(environment));

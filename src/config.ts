@@ -147,6 +147,10 @@ const environmentSchema = z
       .url({ protocol: /^postgres(ql)?$/, error: 'must be a URL such as postgres://user:password@host/database' })
       .optional(),
     PARLEY_METRICS_PORT: whole(0, 65_535, 0),
+    OTEL_EXPORTER_OTLP_ENDPOINT: z
+      .url({ protocol: /^https?$/, error: 'must be an http or https URL such as http://127.0.0.1:4318' })
+      .optional(),
+    OTEL_SERVICE_NAME: z.string().min(1).default('parley'),
     PARLEY_RATE_LIMIT: whole(1, 1_000_000, 6000),
     PARLEY_MAX_CONCURRENT_TASKS: whole(1, 10_000, 10),
     PARLEY_MAX_KEEPALIVE_CONNECTIONS: whole(0, 100_000, 20),
@@ -196,6 +200,8 @@ export interface Config {
   busUrl: string | null;
   /** Where a worker alone serves its metrics; 0: nowhere. */
   metricsPort: number;
+  /** Where spans are sent, without a slash at the end; null: nowhere. */
+  telemetry: { endpoint: string | null; serviceName: string };
   /** Requests a minute and caller. */
   rateLimit: number;
   maxConcurrentTasks: number;
@@ -268,6 +274,10 @@ export const loadConfig = (environment: NodeJS.ProcessEnv): Config => {
     webUiUrl: (data.PARLEY_WEB_UI_URL ?? `http://127.0.0.1:${data.TEMPORAL_UI_PORT}`).replace(/\/+$/, ''),
     busUrl: data.PARLEY_BUS_URL ?? null,
     metricsPort: data.PARLEY_METRICS_PORT,
+    telemetry: {
+      endpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '') ?? null,
+      serviceName: data.OTEL_SERVICE_NAME,
+    },
     rateLimit: data.PARLEY_RATE_LIMIT,
     maxConcurrentTasks: data.PARLEY_MAX_CONCURRENT_TASKS,
     maxKeepaliveConnections: data.PARLEY_MAX_KEEPALIVE_CONNECTIONS,

@@ -9,7 +9,7 @@ import { startTelemetry } from './telemetry.js';
 const main = async (): Promise<void> => {
   const config = loadConfig(process.env);
   const logger = pino({ level: config.logLevel });
-  const telemetry = await startTelemetry(process.env, (message) => logger.warn(message));
+  const telemetry = await startTelemetry(config.telemetry, (message) => logger.warn(message));
   const { client, connection } = await connectClient({
     ...(config.temporal.address !== null && { address: config.temporal.address }),
     namespace: config.temporal.namespace,

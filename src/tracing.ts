@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   type Attributes,
   type Context,
   ROOT_CONTEXT,
   type Span,
+  type SpanContext,
   type SpanKind,
   SpanStatusCode,
   trace,
@@ -12,17 +13,48 @@ import {
 
 const tracer = () => trace.getTracer('parley');
 
-/**
- * Where every span of a piece of work hangs, whichever process makes it: its trace and, in that, a parent that all of them
- * can name without asking, as it follows from the id.
- */
-export const workContext = ({ id, traceId }: { id: string; traceId: string }): Context =>
-  trace.setSpanContext(ROOT_CONTEXT, {
-    traceId,
-    spanId: createHash('sha256').update(id).digest('hex').slice(0, 16),
-    traceFlags: TraceFlags.SAMPLED,
-    isRemote: true,
-  });
+/** A piece of work, and the 32 hex digits of the one trace that all its spans are in. */
+export interface TracedWork {
+  id: string;
+  traceId: string;
+}
+
+/** The work's own span: its id follows from the work's, so that every process can name it without asking. */
+const workSpan = ({ id, traceId }: TracedWork): SpanContext => ({
+  traceId,
+  spanId: createHash('sha256').update(id).digest('hex').slice(0, 16),
+  traceFlags: TraceFlags.SAMPLED,
+});
+
+/** Where every span of a piece of work hangs, whichever process makes it, long before the work's own span is made. */
+export const workContext = (work: TracedWork): Context =>
+  trace.setSpanContext(ROOT_CONTEXT, { ...workSpan(work), isRemote: true });
+
+/** Ids that the span made in this very turn is to have. */
+let wanted: SpanContext | null = null;
+
+/** For a tracer provider: ids at random, but for the work's own span. */
+export const spanIds = {
+  generateTraceId: (): string => wanted?.traceId ?? randomBytes(16).toString('hex'),
+  generateSpanId: (): string => wanted?.spanId ?? randomBytes(8).toString('hex'),
+};
+
+/** Makes the work's own span, once the work has ended; `failure` is the code of its error. Made twice it is the same span. */
+export const recordWork = (
+  work: TracedWork,
+  name: string,
+  attributes: Attributes,
+  { startedAt, endedAt, failure }: { startedAt: Date; endedAt: Date; failure: string | null },
+): void => {
+  wanted = workSpan(work);
+  try {
+    const span = tracer().startSpan(name, { attributes, startTime: startedAt, root: true }, ROOT_CONTEXT);
+    if (failure !== null) failSpan(span, failure);
+    span.end(endedAt);
+  } finally {
+    wanted = null;
+  }
+};
 
 /** A span under `parent`, and the context in which it is itself the parent. Costs nothing while nobody exports. */
 export const openSpan = (

@@ -16,7 +16,7 @@ async function main(): Promise<number> {
   const config = loadConfig(process.env);
   const logger = pino({ level: config.logLevel });
   Runtime.install({ logger: sdkLogger(logger), shutdownSignals: [] });
-  const telemetry = await startTelemetry(process.env, (message) => logger.warn(message));
+  const telemetry = await startTelemetry(config.telemetry, (message) => logger.warn(message));
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const metrics = config.metricsPort === 0 ? null : await serveMetrics(registry, config.host, config.metricsPort);

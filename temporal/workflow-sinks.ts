@@ -1,9 +1,22 @@
 import type { InjectedSinks } from '@temporalio/worker';
 import type { WorkMetrics } from '../activities/metrics.js';
 import type { BusPort } from '../src/contracts/bus.js';
-import type { ParleySinks } from '../workflows/options.js';
+import { recordWork } from '../src/tracing.js';
+import type { ParleySinks, WorkOutcome } from '../workflows/options.js';
+import { searchAttributes } from './search-attributes.js';
 
-/** What workflows tell the bus and the metrics. Not during replay, which has nothing new to say. */
+/** The span of the whole piece of work: what its status says, but for texts. */
+const recordOutcome = ({ id, kind, tenant, state, spend, error, ...outcome }: WorkOutcome, traceId: string): void => {
+  const { tokens } = spend;
+  const attributes = { [`${kind}_id`]: id, tenant, state, tokens, usd_micros: Math.round(Number(spend.usd) * 1e6) };
+  recordWork({ id, traceId }, kind, attributes, {
+    startedAt: new Date(outcome.started_at),
+    endedAt: new Date(outcome.ended_at ?? outcome.started_at),
+    failure: error?.code ?? null,
+  });
+};
+
+/** What workflows tell the bus, the metrics and the trace. Not during replay, which has nothing new to say. */
 export const workflowSinks = (bus: BusPort, metrics: WorkMetrics): InjectedSinks<ParleySinks> => ({
   bus: {
     hint: { fn: ({ workflowId }, type) => bus.publish(workflowId, { type }), callDuringReplay: false },
@@ -15,6 +28,13 @@ export const workflowSinks = (bus: BusPort, metrics: WorkMetrics): InjectedSinks
     },
   },
   trace: {
-    outcome: { fn: (_, { kind, state }) => metrics.workEnded(kind, state), callDuringReplay: false },
+    outcome: {
+      fn: ({ searchAttributes: indexed }, status) => {
+        metrics.workEnded(status.kind, status.state);
+        const [traceId] = indexed[searchAttributes.traceId.name] ?? [];
+        if (typeof traceId === 'string') recordOutcome(status, traceId);
+      },
+      callDuringReplay: false,
+    },
   },
 });

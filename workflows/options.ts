@@ -1,7 +1,20 @@
 import { proxyActivities, proxySinks, type ActivityInterfaceFor, type Sinks } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import type { PartialEvent } from '../src/contracts/events.js';
-import type { Kind } from '../src/contracts/work.js';
+import type { Kind, Lifecycle, Spend } from '../src/contracts/work.js';
+
+/** What every kind's status has (spec 10 "Status, for every kind"), as far as a run and its worker look at it. */
+export interface WorkOutcome {
+  id: string;
+  kind: Kind;
+  tenant: string;
+  lifecycle: Lifecycle;
+  state: string;
+  error: { code: string; message: string } | null;
+  spend: Spend;
+  started_at: string;
+  ended_at: string | null;
+}
 
 export interface ParleySinks extends Sinks {
   bus: {
@@ -12,7 +25,7 @@ export interface ParleySinks extends Sinks {
   };
   trace: {
     /** How a run ended; called during replay too, so that a replay can be compared with what was recorded. */
-    outcome(status: { kind: Kind; state: string }): void;
+    outcome(status: WorkOutcome): void;
   };
 }
 export const { bus, trace } = proxySinks<ParleySinks>();

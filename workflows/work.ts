@@ -11,12 +11,11 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { DurableEvent, NumberedEvent } from '../src/contracts/events.js';
-import type { Kind, Lifecycle } from '../src/contracts/work.js';
 import { ParleyError, type ErrorCode } from '../src/domain/errors.js';
 import { toFailure } from '../temporal/failure.js';
 import { searchAttributes } from '../temporal/search-attributes.js';
 import { eventsQuery, snapshotQuery, statusQuery } from './messages.js';
-import { bus, trace } from './options.js';
+import { bus, trace, type WorkOutcome } from './options.js';
 
 /** What a run of any kind of work knows, as continue-as-new carries it: one plain JSON value (design "State"). */
 export interface WorkState<Work, Event> {
@@ -37,16 +36,8 @@ export const openWork = <Work, Event>(work: Work, first: Event): WorkState<Work,
   previousRunId: null,
 });
 
-/** What every kind's status has, as far as a run looks at it. */
-interface Status {
-  kind: Kind;
-  lifecycle: Lifecycle;
-  state: string;
-  error: { code: string; message: string } | null;
-}
-
 /** The pure side of one kind of work. */
-export interface WorkKind<Work, Event, Effect, S extends Status> {
+export interface WorkKind<Work, Event, Effect, S extends WorkOutcome> {
   name: string;
   step(work: Work, event: Event, now: number): { work: Work; effects: Effect[]; events: DurableEvent[] };
   isOver(work: Work): boolean;
@@ -82,7 +73,7 @@ export interface WorkRun<Event, Effect> {
  * The loop of every kind of work: handlers only record, one loop takes an event, steps the pure machine and performs what it
  * asks for. It keeps the durable events, the status, search attributes and details, one timer, and the end.
  */
-export class WorkLoop<Work extends { state: string }, Event, Effect, S extends Status> {
+export class WorkLoop<Work extends { state: string }, Event, Effect, S extends WorkOutcome> {
   private armed: number | null = null;
   private openCalls = 0;
   private shown = { state: '', waiting: '' };

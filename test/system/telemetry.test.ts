@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { SpanStatusCode, trace } from '@opentelemetry/api';
 import {
   BasicTracerProvider,
@@ -9,11 +9,16 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
+import { Worker } from '@temporalio/worker';
 import { Registry } from 'prom-client';
+import { createWorkMetrics } from '../../activities/metrics.js';
+import { LocalBus } from '../../src/bus/local.js';
+import { loadConfig } from '../../src/config.js';
 import type { OpenSessionBody } from '../../src/contracts/session.js';
 import { startTelemetry } from '../../src/telemetry.js';
-import { openSpan, workContext } from '../../src/tracing.js';
+import { openSpan, spanIds, workContext } from '../../src/tracing.js';
 import { serveMetrics } from '../../temporal/metrics-server.js';
+import { workflowSinks } from '../../temporal/workflow-sinks.js';
 import { type ModelServer, startModelServer } from '../support/model-server.js';
 import { type Product, startProduct } from '../support/product.js';
 
@@ -37,26 +42,20 @@ describe('spans of a session', () => {
   let models: ModelServer;
   let serial = 0;
 
-  /** Runs a session to its end; `spans` are those that its trace holds. */
-  const run = async (body: Omit<OpenSessionBody, 'prompt'>) => {
+  const spansOf = (id: string): ReadableSpan[] =>
+    exporter.getFinishedSpans().filter(({ attributes }) => attributes['session_id'] === id);
+  /** Runs a session until its workflow has closed; `spans` are all that tell of it. */
+  const run = async (body: Partial<OpenSessionBody> & Pick<OpenSessionBody, 'lanes'>) => {
     const id = `traced-${(serial += 1)}`;
     const status = await product.run({ prompt: secretPrompt, ...body, id });
-    // A lane that is cut off tells its end a moment later than the session.
-    await product.client.workflow
-      .getHandle(id)
-      .result()
-      .catch(() => {});
-    return {
-      id,
-      status,
-      spans: exporter.getFinishedSpans().filter(({ attributes }) => attributes['session_id'] === id),
-    };
+    return { id, status, spans: spansOf(id) };
   };
   const named = (spans: readonly ReadableSpan[], name: string): ReadableSpan[] =>
     spans.filter((span) => span.name === name);
 
   beforeAll(async () => {
-    trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
+    const spanProcessors = [new SimpleSpanProcessor(exporter)];
+    trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors, idGenerator: spanIds }));
     models = await startModelServer();
     models.mock.onMessage(secretPrompt, {
       content: secretAnswer,
@@ -79,7 +78,7 @@ describe('spans of a session', () => {
         { lane_id: 'm', tier: 'gold', clones: 2, adapter: { kind: 'openai', model: 'priced' } },
         scripted('s', [{ final: 'red' }], { persona: { persona_id: 'painter' } }),
       ],
-      policy: { threshold: 0.9, arbiter: { allowed: true, adapter: { kind: 'openai', model: 'priced' } } },
+      policy: { threshold: 0.8, arbiter: { allowed: true, max_usd: 1, adapter: { kind: 'openai', model: 'priced' } } },
     });
     expect(spans.map(({ name }) => name).toSorted()).toEqual([
       'arbiter',
@@ -89,15 +88,65 @@ describe('spans of a session', () => {
       'lane',
       'lane',
       'lane',
+      'session',
       'start session',
     ]);
     expect([...new Set(spans.map((span) => span.spanContext().traceId))]).toEqual([await traceIdOf(product, id)]);
-    // All hang on what follows from the id alone, but for the calls of a lane or of the arbiter.
-    const [start] = named(spans, 'start session');
-    const parents = new Set([...named(spans, 'lane'), ...named(spans, 'arbiter')].map((span) => span.parentSpanId));
-    expect([...parents]).toEqual([start!.parentSpanId]);
-    const callers = [...named(spans, 'lane'), ...named(spans, 'arbiter')].map((span) => span.spanContext().spanId);
-    expect(named(spans, 'chat priced').every(({ parentSpanId }) => callers.includes(parentSpanId!))).toBe(true);
+    const nameOf = new Map(spans.map((span) => [span.spanContext().spanId, span.name]));
+    const edges = spans.map(
+      ({ name, parentSpanId }) => `${parentSpanId === undefined ? 'none' : nameOf.get(parentSpanId)} > ${name}`,
+    );
+    expect([...new Set(edges)].toSorted()).toEqual([
+      'arbiter > chat priced',
+      'lane > chat priced',
+      'none > session',
+      'session > arbiter',
+      'session > lane',
+      'session > start session',
+    ]);
+  });
+
+  test('begin and end with the session, and say how it went', async () => {
+    const { id, status, spans } = await run({
+      tenant: 'acme',
+      lanes: [scripted('s', [{ final: 'blue', usage: { tokens: 7, usd: 0.002 } }])],
+    });
+    const [session] = named(spans, 'session');
+    expect(session?.attributes).toEqual({
+      session_id: id,
+      tenant: 'acme',
+      state: 'COMPLETE',
+      tokens: 7,
+      usd_micros: 2000,
+    });
+    const milliseconds = ([seconds, nanoseconds]: [number, number]): string =>
+      new Date(seconds * 1000 + nanoseconds / 1e6).toISOString();
+    expect([milliseconds(session!.startTime), milliseconds(session!.endTime)]).toEqual([
+      status.started_at,
+      status.ended_at,
+    ]);
+  });
+
+  test('of a session without an answer have its code; a cancelled one is no error', async () => {
+    const failed = await run({ lanes: [scripted('f', [{ fail: { code: 'EAGENTDOWN', message: 'gone' } }])] });
+    expect(named(failed.spans, 'session').map(({ status }) => status)).toEqual([
+      { code: SpanStatusCode.ERROR, message: 'ECONSENSUS' },
+    ]);
+    const id = `traced-${(serial += 1)}`;
+    const slow = [{ partial: 'bl' }, { after_ms: 60_000, final: 'late' }];
+    await product.start({ id, prompt: secretPrompt, lanes: [scripted('s', slow)] });
+    await product.until(id, ({ state }) => state === 'BUFFERING');
+    await product.post(`/v1/sessions/${id}/cancel`);
+    expect(
+      [...named(spansOf(id), 'session'), ...named(spansOf(id), 'lane')].map(({ name, status, attributes }) => [
+        name,
+        status.code,
+        attributes['state'],
+      ]),
+    ).toEqual([
+      ['session', SpanStatusCode.UNSET, 'CANCELLED'],
+      ['lane', SpanStatusCode.UNSET, 'CANCELLED'],
+    ]);
   });
 
   test('say which lane it was and how it ended, and what a model was asked for and used', async () => {
@@ -166,24 +215,41 @@ describe('spans of a session', () => {
     expect(named(spans, 'lane').map(({ status }) => status)).toEqual([expect.objectContaining(expected)]);
   });
 
-  test('of a model that refuses are errors, and so are the arbiter’s and the lane’s above them', async () => {
+  test('of a model that refuses are errors, and so are those above them', async () => {
     models.mock.onMessage('refuse', { error: { message: 'no', type: 'server_error' }, status: 401 });
-    const id = `traced-${(serial += 1)}`;
     const adapter = { kind: 'openai' as const, model: 'priced' };
-    await product.run({ id, prompt: 'refuse', lanes: [{ lane_id: 'm', adapter }] });
-    const spans = exporter.getFinishedSpans().filter(({ attributes }) => attributes['session_id'] === id);
+    const { spans } = await run({ prompt: 'refuse', lanes: [{ lane_id: 'm', adapter }] });
     const failed = spans.filter(({ status }) => status.code === SpanStatusCode.ERROR);
     expect(failed.map(({ name, status }) => `${name} ${status.message}`).toSorted()).toEqual([
       'chat priced ESEC',
       'lane ESEC',
+      'session ECONSENSUS',
     ]);
   });
 
-  test('are not made again by a start that is repeated', async () => {
+  test('are not made again by a start that is repeated or refused', async () => {
+    const lanes = [scripted('s', [{ final: 'blue' }])];
+    const { id, spans } = await run({ lanes });
+    await product.run({ prompt: secretPrompt, id, lanes });
+    const refused = await product.post('/v1/sessions', { prompt: 'another', id, lanes });
+    expect(refused.status).toBe(409);
+    expect(spansOf(id)).toHaveLength(spans.length);
+  });
+
+  test('are not made again by a replay', async () => {
     const { id, spans } = await run({ lanes: [scripted('s', [{ final: 'blue' }])] });
-    await product.run({ prompt: secretPrompt, id, lanes: [scripted('s', [{ final: 'blue' }])] });
-    const all = exporter.getFinishedSpans().filter(({ attributes }) => attributes['session_id'] === id);
-    expect(all).toHaveLength(spans.length);
+    const history = await product.client.workflow.getHandle(id).fetchHistory();
+    const registry = new Registry();
+    await Worker.runReplayHistory(
+      {
+        workflowBundle: { codePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '' },
+        sinks: workflowSinks(new LocalBus(), createWorkMetrics(registry)),
+      },
+      history,
+      id,
+    );
+    expect(spansOf(id)).toHaveLength(spans.length);
+    expect(await registry.getSingleMetricAsString('parley_work_ended_total')).not.toMatch(/^parley/m);
   });
 
   test('and /metrics counts ends and what was spent, by labels that are few', async () => {
@@ -196,77 +262,107 @@ describe('spans of a session', () => {
           .find((candidate) => candidate.startsWith(`${line} `))
           ?.slice(line.length + 1),
       );
-    expect(
-      value('parley_lane_duration_seconds_count{state="FINALIZED",provider="openai",tier="gold"}'),
-    ).toBeGreaterThanOrEqual(4);
-    expect(value('parley_lane_duration_seconds_count{state="FAILED",provider="scripted",tier="silver"}')).toBe(4);
-    expect(value('parley_work_ended_total{kind="session",state="ERROR"}')).toBe(4);
-    expect(value('parley_tokens_total{provider="openai"}')).toBeGreaterThanOrEqual(6 * 120);
-    expect(value('parley_spend_usd_total{provider="openai"}')).toBeGreaterThanOrEqual(6 * 0.003);
+    const lanesThat = (state: string, provider: string, tier: string): number =>
+      value(`parley_lane_duration_seconds_count{state="${state}",provider="${provider}",tier="${tier}"}`);
+    expect(lanesThat('FINALIZED', 'openai', 'gold')).toBe(4);
+    expect(lanesThat('FAILED', 'openai', 'silver')).toBe(1);
+    expect(lanesThat('FAILED', 'scripted', 'silver')).toBe(5);
+    expect(lanesThat('CANCELLED', 'scripted', 'silver')).toBe(1);
+    expect(value('parley_work_ended_total{kind="session",state="ERROR"}')).toBe(5);
+    expect(value('parley_work_ended_total{kind="session",state="CANCELLED"}')).toBe(1);
+    expect(value('parley_work_ended_total{kind="session",state="COMPLETE"}')).toBe(serial - 6);
+    const ids = Array.from({ length: serial }, (_, index) => `traced-${index + 1}`);
+    const spends = (await Promise.all(ids.map((id) => product.status(id)))).map(({ spend }) => spend);
+    const total = (name: string): number =>
+      ['openai', 'scripted'].reduce((sum, provider) => sum + value(`${name}{provider="${provider}"}`), 0);
+    expect(total('parley_tokens_total')).toBe(spends.reduce((sum, { tokens }) => sum + tokens, 0));
+    expect(total('parley_spend_usd_total')).toBeCloseTo(
+      spends.reduce((sum, { usd }) => sum + Number(usd), 0),
+      9,
+    );
+    // Five lanes and the arbiter at least, each 100 tokens in at 10 and 20 out at 100 dollars a million.
+    expect(value('parley_spend_usd_total{provider="openai"}')).toBeGreaterThanOrEqual(6 * 0.003 - 1e-9);
     expect(value('parley_work_started_total{kind="session"}')).toBe(serial);
     expect(text).not.toMatch(/traced-|m#2|painter/);
   });
 });
 
 describe('telemetry', () => {
-  interface Export {
-    resourceSpans: {
-      resource: { attributes: unknown[] };
-      scopeSpans: { spans: { name: string; traceId: string }[] }[];
-    }[];
-  }
-  const received: { url: string | undefined; body: Export }[] = [];
+  const received: { url: string | undefined; type: string | undefined; body: Buffer }[] = [];
+  let answerWith = 200;
   const collector = createServer((request: IncomingMessage, response) => {
-    void json(request).then((body) => {
-      received.push({ url: request.url, body: body as Export });
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    void buffer(request).then((body) => {
+      received.push({ url: request.url, type: request.headers['content-type'], body });
+      if (answerWith !== 0) response.writeHead(answerWith).end();
     });
   });
+  let endpoint: string;
   beforeAll(async () => {
     collector.listen(0, '127.0.0.1');
     await once(collector, 'listening');
+    endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
   });
-  afterAll(() => void collector.close());
+  afterAll(() => {
+    collector.close();
+    collector.closeAllConnections();
+  });
+  beforeEach(() => void received.splice(0));
   const work = { id: 'session-1', traceId: '0af7651916cd43dd8448eb211c80319c' };
-
-  test('goes by OTLP to the endpoint of the environment, and close sends what is left', async () => {
-    const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}/`;
+  /** Starts telemetry, makes one span and closes. @returns the warnings */
+  const sendOne = async (environment: Record<string, string>): Promise<string[]> => {
     const warnings: string[] = [];
-    const telemetry = await startTelemetry({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }, (message) =>
-      warnings.push(message),
-    );
+    const telemetry = await startTelemetry(loadConfig(environment).telemetry, (message) => warnings.push(message));
     openSpan('lane', { lane_id: 'a' }, workContext(work)).span.end();
     await Promise.all([telemetry.close(), telemetry.close()]);
+    return warnings;
+  };
+
+  test('goes by OTLP to the endpoint of the environment, and close sends what is left', async () => {
+    answerWith = 200;
+    const warnings = await sendOne({ OTEL_EXPORTER_OTLP_ENDPOINT: `${endpoint}/`, OTEL_SERVICE_NAME: 'shop' });
     expect(warnings).toEqual([]);
-    expect(received).toHaveLength(1);
-    const [{ url, body }] = received as [(typeof received)[0]];
-    expect(url).toBe('/v1/traces');
-    expect(body.resourceSpans[0]?.resource.attributes).toEqual([
-      { key: 'service.name', value: { stringValue: 'parley' } },
-    ]);
-    expect(body.resourceSpans[0]?.scopeSpans[0]?.spans).toMatchObject([{ name: 'lane', traceId: work.traceId }]);
+    expect(received.map(({ url, type }) => [url, type])).toEqual([['/v1/traces', 'application/x-protobuf']]);
+    const [{ body }] = received as [(typeof received)[0]];
+    // Texts and ids stand in protobuf as they are.
+    const parts = [Buffer.from('service.name'), Buffer.from('shop'), Buffer.from('lane_id')];
+    expect([...parts, Buffer.from(work.traceId, 'hex')].filter((part) => !body.includes(part))).toEqual([]);
+  });
+
+  test.each([
+    ['refuses', 400, /did not reach OTEL_EXPORTER_OTLP_ENDPOINT \(127\.0\.0\.1:\d+\): Bad Request/],
+    ['does not answer', 0, /did not reach OTEL_EXPORTER_OTLP_ENDPOINT \(127\.0\.0\.1:\d+\): Request Timeout/],
+  ])('whose collector %s warns and ends all the same', async (_, status, warning) => {
+    answerWith = status;
+    const warnings = await sendOne({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });
+    expect(warnings.join()).toMatch(warning);
   });
 
   test('that nobody collects warns and ends all the same', async () => {
-    const warnings: string[] = [];
     const refused = createServer();
     refused.listen(0, '127.0.0.1');
     await once(refused, 'listening');
     const { port } = refused.address() as AddressInfo;
     refused.close();
     await once(refused, 'close');
-    const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` };
-    const telemetry = await startTelemetry(environment, (message) => warnings.push(message));
-    openSpan('lane', {}, workContext(work)).span.end();
-    await telemetry.close();
-    expect(warnings.join()).toMatch('ECONNREFUSED');
+    const warnings = await sendOne({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
+    expect(warnings.join()).toMatch(`(127.0.0.1:${port}): Error: connect ECONNREFUSED`);
   });
 
   test('without an endpoint does nothing: spans are not recorded', async () => {
-    const telemetry = await startTelemetry({ OTEL_EXPORTER_OTLP_ENDPOINT: ' ' }, () => {});
+    const telemetry = await startTelemetry(loadConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: '' }).telemetry, () => {});
     expect(openSpan('lane', {}, workContext(work)).span.isRecording()).toBe(false);
     await telemetry.close();
+    expect(received).toEqual([]);
   });
+
+  test.each(['collector:4318', 'grpc://collector:4317', ' '])(
+    'refuses the endpoint %j, naming its variable',
+    (given) => {
+      expect(() => loadConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: given })).toThrow(
+        `OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https URL such as http://127.0.0.1:4318; got ${JSON.stringify(given)}.`,
+      );
+    },
+  );
 });
 
 describe('the metrics of a worker alone', () => {
