@@ -1,4 +1,10 @@
-import type { Approval, ApprovalOutcome, FeedbackAnswer, GivenFeedback } from '../contracts/feedback.js';
+import type {
+  Approval,
+  ApprovalOutcome,
+  FeedbackAnswer,
+  FeedbackOptionBody,
+  GivenFeedback,
+} from '../contracts/feedback.js';
 import { digestOf } from './canonical-json.js';
 import { ParleyError } from './errors.js';
 import {
@@ -40,6 +46,8 @@ export interface OpenApproval extends ApprovalTerms {
   subject: object;
   /** Version of the rules it was judged by; new rules make an approval void. */
   policyVersion: string;
+  /** Which of approve, request_changes and reject are offered; all of them where left out. */
+  options?: readonly FeedbackOptionBody[];
 }
 
 /** The digest that an approval is bound to: of the subject and the version of the policy. */
