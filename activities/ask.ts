@@ -18,6 +18,10 @@ export interface AskInput {
   /** How many calls of this agent have ended before. */
   callsBefore: number;
   gaps: SessionPolicy['gaps'];
+  /** Whose voice it is; else the role's name. */
+  personaId?: string;
+  /** Most tokens the answer may have; left out: the adapter's own limit. */
+  maxTokens?: number | null;
 }
 
 export interface Answered {
@@ -25,12 +29,27 @@ export interface Answered {
   usage: Amount;
 }
 
-/** One question to one agent, whole answer back. Rejects with the agent's own failure. */
+/** A call that brought no answer; what it used is spent all the same. */
+export class AskError extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly usage: Amount,
+  ) {
+    super(`${code}: ${message}`);
+  }
+}
+
+/**
+ * One question to one agent, whole answer back; `onText` hears it as it comes.
+ * @throws AskError the agent's own failure, or EAGENTDOWN when `signal` stopped it; what `open` throws when it was not dispatched
+ */
 export const ask = async (
   agents: AgentPort,
   input: AskInput,
   signal: AbortSignal,
   trace: Context,
+  onText: (text: string) => void = () => {},
 ): Promise<Answered> => {
   const controller = new AbortController();
   // The SDKs take an abort with a reason for a failed call; ours carries none.
@@ -47,12 +66,12 @@ export const ask = async (
     {
       workId: input.workId,
       laneId: input.role,
-      personaId: input.role,
+      personaId: input.personaId ?? input.role,
       instructions: input.instructions,
       diversitySeed: 1,
       prompt: input.prompt,
       adapter: input.adapter,
-      maxTokens: null,
+      maxTokens: input.maxTokens ?? null,
       callsBefore: input.callsBefore,
     },
     {
@@ -67,14 +86,16 @@ export const ask = async (
     const fed = feedFrame(feed, frame, 0);
     feed = fed.feed;
     for (const report of fed.reports) {
-      if (report.type === 'PARTIAL') text += report.text;
-      if (report.type === 'FAIL') {
-        throw Object.assign(new Error(`${report.code}: ${report.message}`), { code: report.code });
+      if (report.type === 'PARTIAL') {
+        text += report.text;
+        onText(report.text);
       }
+      if (report.type === 'FAIL') throw new AskError(report.code, report.message, stated ?? usageOf(feed, null));
       if (report.type !== 'FINAL') continue;
       return { answer: report.answer ?? text + (report.text ?? ''), usage: stated ?? report.usage };
     }
   }
-  if (controller.signal.aborted) throw new Error('the call was stopped');
+  if (controller.signal.aborted)
+    throw new AskError('EAGENTDOWN', 'the call was stopped', stated ?? usageOf(feed, null));
   return { answer: text, usage: stated ?? usageOf(feed, null) };
 };

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { ParleyError, type ErrorCode } from '../src/domain/errors.js';
+import { ParleyError, type ErrorCode } from './domain/errors.js';
 
 /** Classes do not survive serialization: the code travels as the failure's type, the rest as its first detail. */
 interface Details {

@@ -1,4 +1,3 @@
-import type { NumberedEvent } from '../src/contracts/events.js';
 import type { SessionStatus } from '../src/contracts/session.js';
 import type { SessionSetup } from '../src/domain/session-setup.js';
 import type { SessionsPort } from '../src/gateway/work-port.js';
@@ -21,7 +20,7 @@ export const sessionDefinition: WorkDefinition<SessionSetup, SessionStatus> = {
     },
     ended_at: closedAt,
   }),
-  endedLane: (event: NumberedEvent) =>
+  endedLane: (event) =>
     event.event === 'lane' && ['FINALIZED', 'FAILED', 'CANCELLED', 'REJECTED'].includes(event.data.to)
       ? event.data.lane_id
       : null,

@@ -5,7 +5,7 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { ParleyError } from '../src/domain/errors.js';
-import { fromFailure } from './failure.js';
+import { fromFailure } from '../src/failure.js';
 import { grpcStatus } from './grpc-status.js';
 
 /** Codes with which Temporal says that it, or a worker, cannot answer now. */

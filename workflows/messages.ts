@@ -1,5 +1,7 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { NumberedEvent } from '../src/contracts/events.js';
+import type { NumberedWorkEvent } from '../src/contracts/work-events.js';
+import type { FeedbackReceipt } from '../src/domain/feedback-answer.js';
+import type { GivenFeedback } from '../src/contracts/feedback.js';
 import type { Frame, FramesAnswer } from '../src/contracts/frames.js';
 import type { LaneReport } from '../src/domain/lane.js';
 
@@ -7,7 +9,7 @@ export const sessionWorkflowType = 'session';
 
 /** Durable events after number `since`, and where earlier ones are when this run does not hold them any more. */
 export interface EventsAnswer {
-  events: NumberedEvent[];
+  events: NumberedWorkEvent[];
   /** First number this run can answer for; ask `previousRunId` for earlier ones. */
   firstId: number;
   previousRunId: string | null;
@@ -38,3 +40,9 @@ export const directivesQuery = defineQuery<Directives>('directives');
 export const reportSignal = defineSignal<[GroupReport]>('report');
 /** An Update, not a Signal: the poster needs the acknowledgement, and a refusal leaves no history. */
 export const framesUpdate = defineUpdate<FramesAnswer, [lane: string, frames: Frame[]]>('frames');
+
+/** An Update: who answers learns at once whether it counts, and a refusal leaves no history. */
+export const feedbackUpdate = defineUpdate<FeedbackReceipt, [given: GivenFeedback]>('answer');
+/** The same as a Signal, for who sends it by hand from Temporal's Web UI or CLI; it is checked like any other. */
+export const feedbackSignal = defineSignal<[unknown]>('feedback');
+export const debateWorkflowType = 'debate';

@@ -20,7 +20,7 @@ import { openSessionState, spent, votesOf, type CallRecord, type Session } from 
 import type { SessionEffect, SessionEvent } from '../src/domain/session-step.js';
 import { sessionDetails, sessionStatus } from '../src/domain/session-view.js';
 import { ParleyError } from '../src/domain/errors.js';
-import { toFailure } from '../temporal/failure.js';
+import { toFailure } from '../src/failure.js';
 import { directivesQuery, framesUpdate, reportSignal } from './messages.js';
 import { bus, calls, lanes } from './options.js';
 import { isTimeout, openWork, refusal, rootMessage, WorkLoop, type WorkKind, type WorkState } from './work.js';

@@ -10,9 +10,9 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { DurableEvent, NumberedEvent } from '../src/contracts/events.js';
+import type { NumberedWorkEvent, WorkEvent } from '../src/contracts/work-events.js';
 import { ParleyError, type ErrorCode } from '../src/domain/errors.js';
-import { toFailure } from '../temporal/failure.js';
+import { toFailure } from '../src/failure.js';
 import { searchAttributes } from '../temporal/search-attributes.js';
 import { eventsQuery, snapshotQuery, statusQuery } from './messages.js';
 import { bus, trace, type WorkOutcome } from './options.js';
@@ -22,7 +22,7 @@ export interface WorkState<Work, Event> {
   /** The pure machine's own state. */
   work: Work;
   inbox: Event[];
-  events: NumberedEvent[];
+  events: NumberedWorkEvent[];
   /** Number of the last durable event before this run, and the run that has it. */
   eventsBefore: number;
   previousRunId: string | null;
@@ -39,7 +39,7 @@ export const openWork = <Work, Event>(work: Work, first: Event): WorkState<Work,
 /** The pure side of one kind of work. */
 export interface WorkKind<Work, Event, Effect, S extends WorkOutcome> {
   name: string;
-  step(work: Work, event: Event, now: number): { work: Work; effects: Effect[]; events: DurableEvent[] };
+  step(work: Work, event: Event, now: number): { work: Work; effects: Effect[]; events: WorkEvent[] };
   isOver(work: Work): boolean;
   /** The next moment at which time alone changes something, or null. */
   nextDue(work: Work): number | null;

@@ -9,6 +9,7 @@ import type { Config } from '../config.js';
 import type { BusPort } from '../contracts/bus.js';
 import type { Operator } from '../domain/session-setup.js';
 import { createOperator } from '../operator.js';
+import { createDebatesClient } from '../../temporal/debates-client.js';
 import { createSessionsClient } from '../../temporal/sessions-client.js';
 import { createWorkIndex } from '../../temporal/work-index.js';
 import { createApp } from './app.js';
@@ -16,7 +17,7 @@ import { EventsHub, type HubOptions } from './events-hub.js';
 import { createLaneKeys, laneSecret } from './lane-keys.js';
 import { createMetrics } from './metrics.js';
 import type { Ports } from './route.js';
-import type { SessionsPort, WorkIndex } from './work-port.js';
+import type { DebatesPort, SessionsPort, WorkIndex } from './work-port.js';
 
 export interface GatewayOptions {
   config: Config;
@@ -45,6 +46,7 @@ const drainMs = 30_000;
 interface PortOptions {
   config: Config;
   sessions: SessionsPort;
+  debates: DebatesPort;
   work: WorkIndex;
   bus: BusPort;
   operator: Operator;
@@ -54,8 +56,19 @@ interface PortOptions {
 }
 
 /** The gateway's ports over any store of work. */
-export const createPorts = ({ config, sessions, work, bus, operator, logger, hub, registry }: PortOptions): Ports => ({
+export const createPorts = ({
+  config,
   sessions,
+  debates,
+  work,
+  bus,
+  operator,
+  logger,
+  hub,
+  registry,
+}: PortOptions): Ports => ({
+  sessions,
+  debates,
   work,
   hub: new EventsHub(bus, {
     onError: (error) => logger.warn({ err: error }, 'events could not be read; asking again'),
@@ -129,11 +142,14 @@ export const startGateway = async ({
 }: GatewayOptions): Promise<Gateway> => {
   const onError = (error: unknown): void =>
     logger.warn({ err: error }, 'a start that was not confirmed could not be withdrawn');
-  const sessions = createSessionsClient({ client, onError, ...(taskQueue !== undefined && { taskQueue }) });
+  const options = { client, onError, ...(taskQueue !== undefined && { taskQueue }) };
+  const sessions = createSessionsClient(options);
+  const debates = createDebatesClient(options);
   const work = createWorkIndex(client, config);
   const ports = createPorts({
     config,
     sessions,
+    debates,
     work,
     bus,
     operator,

@@ -1,8 +1,8 @@
 import express, { type RequestHandler, type Request, type Response, type Router } from 'express';
 import type { Logger } from 'pino';
 import { authenticate } from './auth.js';
-import { type Fault } from './faults.js';
-import { parseWhole } from './parse.js';
+import { type Fault } from '../faults.js';
+import { parseWhole } from '../parse.js';
 import { invalidRequest, ProblemError } from './problem.js';
 import { readJson } from './read-json.js';
 import type { AnyRoute, Call, Ports } from './route.js';

@@ -1,6 +1,6 @@
 import type { Problem } from '../contracts/problem.js';
 import { ParleyError } from '../domain/errors.js';
-import type { Fault } from './faults.js';
+import type { Fault } from '../faults.js';
 
 interface Kind {
   status: number;

@@ -8,11 +8,12 @@ import type { LaneKeys } from './lane-keys.js';
 import type { Metrics } from './metrics.js';
 import type { ProblemCode } from './problem.js';
 import type { SseMessage } from './sse.js';
-import type { SessionsPort, WorkIndex } from './work-port.js';
+import type { DebatesPort, SessionsPort, WorkIndex } from './work-port.js';
 
 /** What handlers work with; tests give fakes. */
 export interface Ports {
   sessions: SessionsPort;
+  debates: DebatesPort;
   work: WorkIndex;
   hub: EventsHub;
   bus: BusPort;

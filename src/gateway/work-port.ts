@@ -1,7 +1,12 @@
-import type { PartialEvent, NumberedEvent } from '../contracts/events.js';
+import type { PartialEvent } from '../contracts/events.js';
+import type { NumberedWorkEvent } from '../contracts/work-events.js';
+import type { DebateStatus } from '../contracts/debate-status.js';
+import type { GivenFeedback } from '../contracts/feedback.js';
 import type { Frame, FramesAnswer } from '../contracts/frames.js';
 import type { SessionStatus } from '../contracts/session.js';
 import type { Kind, Lifecycle, WorkList } from '../contracts/work.js';
+import type { DebateSetup } from '../domain/debate/setup.js';
+import type { FeedbackReceipt } from '../domain/feedback-answer.js';
 import type { SessionSetup } from '../domain/session-setup.js';
 import type { EventsAnswer } from '../../workflows/messages.js';
 
@@ -43,7 +48,7 @@ export interface EventSource {
   /** How the work was closed from outside (terminated, timed out), or null while it runs or when it ended by itself. */
   closedAs(id: string): Promise<string | null>;
   /** The lane whose text a durable event ends, or null. */
-  endedLane: (event: NumberedEvent) => string | null;
+  endedLane: (event: NumberedWorkEvent) => string | null;
   /** Texts so far that no worker streams: the workflow alone has them. */
   texts(id: string): Promise<PartialEvent[]>;
 }
@@ -69,6 +74,18 @@ export interface SessionsPort extends WorkPort<SessionSetup, SessionStatus> {
   /** @throws ParleyError not_found, wrong_state, EWINDOW_AGENT (with retryAfterMs), invalid_request */
   frames(id: string, lane: string, frames: Frame[]): Promise<FramesAnswer>;
 }
+
+/** Work that asks people, by whatever route. */
+export interface FeedbackPort {
+  /**
+   * Answers an open request of running work. Sending the same answer again is no fault.
+   * @throws ParleyError not_found, wrong_state (closed, expired, another request), conflict (the content has changed),
+   * forbidden (this person may not), invalid_request (no such option)
+   */
+  feedback(id: string, given: GivenFeedback): Promise<FeedbackReceipt>;
+}
+
+export interface DebatesPort extends WorkPort<DebateSetup, DebateStatus>, FeedbackPort {}
 
 /** All kinds together. */
 export interface WorkIndex {

@@ -9,6 +9,7 @@ import { createApp } from '../../src/gateway/app.js';
 import type { HubOptions } from '../../src/gateway/events-hub.js';
 import { createPorts } from '../../src/gateway/index.js';
 import { createOperator } from '../../src/operator.js';
+import { FakeDebates } from './fake-debates.js';
 import { FakeSessions } from './fake-sessions.js';
 
 /** A session body that is right; the test names only the field that decides. */
@@ -32,7 +33,16 @@ export const createRig = ({ env = {}, hub, logger = pino({ level: 'silent' }), h
   const sessions = new FakeSessions();
   const bus = new LocalBus();
   const operator = createOperator(config);
-  const ports = createPorts({ config, sessions, work: sessions, bus, operator, logger, ...(hub && { hub }) });
+  const ports = createPorts({
+    config,
+    sessions,
+    debates: new FakeDebates(),
+    work: sessions,
+    bus,
+    operator,
+    logger,
+    ...(hub && { hub }),
+  });
   const draining = new AbortController();
   const app = createApp({
     ports,

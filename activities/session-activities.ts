@@ -1,0 +1,63 @@
+import { Context } from '@temporalio/activity';
+import type { LaneReport } from '../src/domain/lane.js';
+import { ParleyError } from '../src/domain/errors.js';
+import { judgement } from '../src/domain/prompts.js';
+import { ask, type Answered, type AskInput } from './ask.js';
+import { asking, beatMs } from './asking.js';
+import type { GroupInput, GroupPorts } from './group.js';
+import { LaneGroup } from './lane-group.js';
+
+/** What sessions have done: groups of lanes, and single questions to judges, arbiters and mergers. */
+export const createSessionActivities = (ports: Omit<GroupPorts, 'now'>) => {
+  const { agents, link, metrics } = ports;
+  // A run that continues as new schedules its lanes again; on the same worker the calls under way are taken over.
+  const groups = new Map<string, { group: LaneGroup; owner: symbol }>();
+  return {
+    /**
+     * Runs a group of lanes to their ends. @returns what was not signalled while they ran. A later attempt skips lanes
+     * that the workflow already counts as ended.
+     */
+    runLanes: async (input: GroupInput): Promise<LaneReport[]> => {
+      const context = Context.current();
+      const key = `${input.workId} ${input.group}`;
+      const owner = Symbol(key);
+      const running = groups.get(key);
+      let { group } = running ?? {};
+      if (!group) {
+        const attempt = input.attempt + context.info.attempt - 1;
+        const skip = attempt > 1 ? (await link.directives(input.workId)).ended : [];
+        group = new LaneGroup(input, attempt, skip, { ...ports, now: Date.now });
+        group.start();
+      }
+      groups.set(key, { group, owner });
+      const isOwner = (): boolean => groups.get(key)?.owner === owner;
+      const beat = setInterval(() => context.heartbeat(), beatMs);
+      const stopped = new Promise<never>((_, reject) => {
+        context.cancelled.catch((error: unknown) => {
+          if (isOwner()) group.abandon();
+          reject(error instanceof Error ? error : new Error(String(error)));
+        });
+      });
+      try {
+        return await Promise.race([group.done, stopped]);
+      } finally {
+        clearInterval(beat);
+        if (isOwner()) groups.delete(key);
+      }
+    },
+
+    /** One question to one agent: the arbiter or a merge. */
+    askAgent: async (input: AskInput): Promise<Answered> =>
+      await asking(input, metrics, (signal, trace) => ask(agents, input, signal, trace)),
+
+    /** Asks the judge which answers agree. @throws EPROTO when its answer names other ids or no groups */
+    judgeAnswers: async (input: AskInput & { ids: string[] }): Promise<Answered & { partition: string[][] }> =>
+      await asking(input, metrics, async (signal, trace) => {
+        const answered = await ask(agents, input, signal, trace);
+        const partition = judgement(answered.answer, input.ids);
+        if (typeof partition === 'string') throw new ParleyError('EPROTO', partition);
+        return { ...answered, partition };
+      }),
+  };
+};
+export type SessionActivities = ReturnType<typeof createSessionActivities>;

@@ -1,0 +1,35 @@
+import type { DebateStatus } from '../src/contracts/debate-status.js';
+import type { DebateSetup } from '../src/domain/debate/setup.js';
+import type { DebatesPort } from '../src/gateway/work-port.js';
+import { debateWorkflowType, feedbackUpdate } from '../workflows/messages.js';
+import { createWorkClient, firstWords, type WorkClientOptions, type WorkDefinition } from './work-client.js';
+
+export const debateDefinition: WorkDefinition<DebateSetup, DebateStatus> = {
+  kind: 'debate',
+  workflowType: debateWorkflowType,
+  initialState: 'IDLE',
+  summaryOf: ({ task }) => `debate: ${firstWords(task)}`,
+  closedFromOutside: (status, how, closedAt) => ({
+    ...status,
+    lifecycle: how === 'FAILED' || how === 'TIMED_OUT' ? 'failed' : 'cancelled',
+    waiting: null,
+    error: status.error ?? {
+      code: how === 'FAILED' ? 'EAGENTDOWN' : 'EPREEMPT',
+      message:
+        `The workflow was closed from outside (${how}) in state ${status.state}; see it in Temporal's Web UI.` +
+        (status.report === null ? '' : ' Tasks had run: look at the workspace, nothing was rolled back.'),
+    },
+    ended_at: closedAt,
+  }),
+  endedLane: (event) => (event.event === 'statement' ? `${event.data.role}#${event.data.pass}` : null),
+  texts: () => [],
+};
+
+export const createDebatesClient = (options: WorkClientOptions): DebatesPort => {
+  const debates = createWorkClient(debateDefinition, options);
+  return {
+    ...debates,
+    feedback: (id, given) =>
+      debates.update(id, 'take feedback', (handle) => handle.executeUpdate(feedbackUpdate, { args: [given] })),
+  };
+};
