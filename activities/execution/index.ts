@@ -1,0 +1,117 @@
+import type { Finding } from '../../src/contracts/finding.js';
+import type { CommandReport, FileChange, TaskReport } from '../../src/contracts/execution.js';
+import type { Task } from '../../src/contracts/plan.js';
+import { ParleyError } from '../../src/domain/errors.js';
+import type { SandboxPort } from '../sandbox/port.js';
+import { isFileError } from '../snapshot/folder.js';
+import type { SnapshotPort } from '../snapshot/port.js';
+import { unmetExpectations } from './expectations.js';
+import type { ExecutionPort, TaskInput, UndoneTask } from './port.js';
+import { executionName, Records } from './records.js';
+import { ranReport, refusedReport, refusedUndo, undoneReport, type Ran } from './reports.js';
+import { createTurns } from './turns.js';
+
+export type { ExecutionPort, TaskInput, UndoneTask } from './port.js';
+
+export interface ExecutionParts {
+  sandbox: Pick<SandboxPort, 'run'>;
+  snapshots: Pick<SnapshotPort, 'mark' | 'changes'>;
+  /** What the runner refuses whoever planned it (details 2.5); `admissionFaults` of the security rules. */
+  admission: (task: Task, workspace: string) => readonly Finding[];
+  /** Where records of executions are kept, outside of every workspace. */
+  folder: string;
+  worker: {
+    /** Names this process. */
+    identity: string;
+    /** Whether another worker certainly still runs; where nobody can tell, no. */
+    isRunning: (identity: string) => boolean;
+  };
+}
+
+/** Executions on this machine. Each is done once; a record says how far it has come. */
+export const createExecution = ({ sandbox, snapshots, admission, folder, worker }: ExecutionParts): ExecutionPort => {
+  const records = new Records(folder);
+  const inTurn = createTurns();
+
+  /** Runs a command unless it has been run. @returns its report, and which attempt that was */
+  const runOnce = async (
+    { workId, workspace, sandbox: options }: TaskInput,
+    name: string,
+    task: Task,
+    signal: AbortSignal,
+  ): Promise<Ran> => {
+    const stage = await records.read(workId, name);
+    if (stage?.stage === 'ran') return stage;
+    if (stage?.stage === 'started' && stage.owner !== worker.identity && worker.isRunning(stage.owner))
+      throw new ParleyError('conflict', `Task ${task.task_id} is being run by ${stage.owner}; wait for it to end.`, {
+        retryable: true,
+        retryAfterMs: 5_000,
+      });
+    const attempt = stage?.stage === 'started' ? stage.attempt + 1 : 1;
+    await records.write(workId, name, { stage: 'started', attempt, owner: worker.identity });
+    let command: CommandReport;
+    try {
+      command = await sandbox.run(workspace, options, task, signal);
+    } catch (error) {
+      // The sandbox refuses before it starts anything.
+      if (error instanceof ParleyError && attempt === 1) await records.forget(workId, name);
+      throw error;
+    }
+    await records.write(workId, name, { stage: 'ran', attempt, command });
+    return { command, attempt };
+  };
+
+  return {
+    runTask: async (input, signal) => {
+      const { workId, task, round, workspace, snapshotKey } = input;
+      const name = executionName('run', round, task);
+      return await inTurn(`${workId} ${name}`, signal, async () => {
+        const stage = await records.read<TaskReport>(workId, name);
+        if (stage?.stage === 'finished') return stage.report;
+        const findings = admission(task, workspace);
+        let report: TaskReport;
+        if (findings.length > 0) report = refusedReport(input, findings);
+        else {
+          const since = await snapshots.mark(snapshotKey, workspace, name, signal);
+          const ran = await runOnce(input, name, task, signal);
+          const unmet = await unmetExpectations(workspace, task.expect.files, signal);
+          const changed = await listChanges(() => snapshots.changes(snapshotKey, workspace, since, signal));
+          report = ranReport(input, ran, unmet, changed);
+        }
+        await records.write(workId, name, { stage: 'finished', report });
+        return report;
+      });
+    },
+
+    undoTask: async (input, signal) => {
+      const { workId, task, round, workspace } = input;
+      if (!task.undo) throw new ParleyError('invalid_request', `Task ${task.task_id} has no undo to run.`);
+      const undo: Task = { ...task, ...task.undo, undo: undefined };
+      const name = executionName('undo', round, task);
+      return await inTurn(`${workId} ${name}`, signal, async () => {
+        const stage = await records.read<UndoneTask>(workId, name);
+        if (stage?.stage === 'finished') return stage.report;
+        const findings = admission(undo, workspace);
+        const report =
+          findings.length > 0
+            ? refusedUndo(task.task_id, findings)
+            : undoneReport(task.task_id, await runOnce(input, name, undo, signal));
+        await records.write(workId, name, { stage: 'finished', report });
+        return report;
+      });
+    },
+
+    remove: async (workId) => await records.remove(workId),
+  };
+};
+
+/** What a task changed, or why nobody can say: a task can leave what cannot be read, and has run all the same. */
+const listChanges = async (list: () => Promise<FileChange[]>): Promise<FileChange[] | string> => {
+  try {
+    return await list();
+  } catch (error) {
+    if ((error instanceof ParleyError && error.code === 'wrong_state') || isFileError(error))
+      return `what it changed cannot be listed: ${(error as Error).message}`;
+    throw error;
+  }
+};

@@ -1,0 +1,86 @@
+import type { Finding } from '../../src/contracts/finding.js';
+import type { CommandReport, FileChange, TaskReport } from '../../src/contracts/execution.js';
+import type { TaskInput, UndoneTask } from './port.js';
+
+const maxFilesReported = 1_000;
+
+export interface Ran {
+  command: CommandReport;
+  /** Above 1: a worker died in the attempts before. */
+  attempt: number;
+}
+
+/** @param changed what the task changed, or why that cannot be listed */
+export const ranReport = (
+  { task, round }: TaskInput,
+  { command, attempt }: Ran,
+  unmet: string[],
+  changed: FileChange[] | string,
+): TaskReport => {
+  const reasons = [
+    commandFault(command, task.expect.exit_code),
+    unmet.length > 0 ? `${unmet.length} of its assertions did not hold` : null,
+    typeof changed === 'string' ? changed : null,
+  ].filter((reason) => reason !== null);
+  const files = typeof changed === 'string' ? [] : changed;
+  return {
+    task_id: task.task_id,
+    argv: task.argv,
+    outcome: reasons.length > 0 ? 'failed' : 'succeeded',
+    reason: sentence(reasons),
+    command,
+    files_changed: files.slice(0, maxFilesReported),
+    files_changed_count: files.length,
+    unmet,
+    attempt,
+    round,
+  };
+};
+
+export const refusedReport = ({ task, round }: TaskInput, findings: readonly Finding[]): TaskReport => ({
+  task_id: task.task_id,
+  argv: task.argv,
+  outcome: 'refused',
+  reason: refusal(findings),
+  command: null,
+  files_changed: [],
+  files_changed_count: 0,
+  unmet: [],
+  attempt: 1,
+  round,
+});
+
+export const refusedUndo = (taskId: string, findings: readonly Finding[]): UndoneTask => ({
+  task_id: taskId,
+  outcome: 'failed',
+  reason: refusal(findings),
+  command: null,
+});
+
+export const undoneReport = (taskId: string, { command, attempt }: Ran): UndoneTask => {
+  const fault = commandFault(command, 0);
+  const repeated = attempt > 1 ? `it was run ${attempt} times, since the worker died in it` : null;
+  const reasons = [fault, repeated].filter((reason) => reason !== null);
+  return {
+    task_id: taskId,
+    outcome: fault === null ? 'succeeded' : 'failed',
+    reason: sentence(reasons),
+    command,
+  };
+};
+
+/** A refused command counts as one that exits with 1 (details 2.5). */
+const refusal = (findings: readonly Finding[]): string =>
+  `Refused with exit code 1, never started: ${findings.map(({ rule, why }) => `${why} (${rule})`).join(' ')}`;
+
+const commandFault = ({ exit_code, signal, limit }: CommandReport, wanted: number): string | null => {
+  if (limit !== null) return `it was ended at its limit of ${limit}`;
+  if (signal !== null || exit_code === null) return `it was ended by ${signal ?? 'a signal'}`;
+  return exit_code === wanted ? null : `it exited with ${exit_code} instead of ${wanted}`;
+};
+
+const sentence = (reasons: readonly string[]): string | null => {
+  if (reasons.length === 0) return null;
+  const text = reasons.join('; ');
+  return `${text[0]!.toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
+};
