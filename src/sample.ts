@@ -87,12 +87,12 @@ export const runSample = async ({ baseUrl, apiKey, models = [], out }: SampleOpt
   out('Sample: which function of src/sample/project/till.js makes its tests fail?');
   const others = models.length > 0 ? models.map(nameOf).join(' and ') : 'two simulated models';
   out(`Asked: four programs that examine it (linter, type checker, test run, coverage), ${others}.`);
-  const { id } = await client.startSession(body(source, models));
+  const { id } = await client.start('session', body(source, models));
   const view = emptyView();
   const tell = createTeller(view);
-  for await (const heard of client.followSession(id)) {
+  for await (const heard of client.follow('session', id)) {
     hear(view, heard);
     for (const line of tell(heard)) out(line);
   }
-  return await client.endedSession(id);
+  return await client.ended('session', id);
 };

@@ -1,9 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Problem } from '../contracts/problem.js';
+import type { DebateStarted } from '../contracts/debate.js';
+import type { NumberedDebateEvent } from '../contracts/debate-events.js';
+import type { DebateStatus } from '../contracts/debate-status.js';
+import type { NumberedEvent } from '../contracts/events.js';
+import type { FeedbackBody } from '../contracts/feedback.js';
 import type { SessionStarted, SessionStatus } from '../contracts/session.js';
 import type { WorkList } from '../contracts/work.js';
+import type { FeedbackReceipt } from '../domain/feedback-answer.js';
+import { collectionOf } from '../links.js';
 import { ProblemError, UnreachableError } from './errors.js';
 import { follow, type FollowOptions, type Heard } from './follow.js';
+
+/** What each kind of work says over the wire. */
+export interface KindTypes {
+  session: { started: SessionStarted; status: SessionStatus; event: NumberedEvent };
+  debate: { started: DebateStarted; status: DebateStatus; event: NumberedDebateEvent };
+}
+export type ClientKind = keyof KindTypes;
+
+const pathOf = (kind: ClientKind, id: string): string => `/v1/${collectionOf(kind)}/${encodeURIComponent(id)}`;
 
 export interface ClientOptions {
   /** Where the gateway listens, such as http://127.0.0.1:3000. */
@@ -77,17 +93,22 @@ export class ParleyClient {
     return (await (await this.open(path, init)).json()) as T;
   }
 
-  /** Starts a session. The body goes as it is: the gateway names every fault. */
-  startSession(body: unknown): Promise<SessionStarted> {
-    return this.#json('/v1/sessions', body);
+  /** Starts a piece of work. The body goes as it is: the gateway names every fault. */
+  start<K extends ClientKind>(kind: K, body: unknown): Promise<KindTypes[K]['started']> {
+    return this.#json(`/v1/${collectionOf(kind)}`, body);
   }
 
-  session(id: string): Promise<SessionStatus> {
-    return this.#json(`/v1/sessions/${encodeURIComponent(id)}`);
+  status<K extends ClientKind>(kind: K, id: string): Promise<KindTypes[K]['status']> {
+    return this.#json(pathOf(kind, id));
   }
 
-  async cancelSession(id: string): Promise<void> {
-    await this.#json(`/v1/sessions/${encodeURIComponent(id)}/cancel`, {});
+  async cancel(kind: ClientKind, id: string): Promise<void> {
+    await this.#json(`${pathOf(kind, id)}/cancel`, {});
+  }
+
+  /** Answers an open request for feedback. */
+  feedback(kind: ClientKind, id: string, answer: FeedbackBody): Promise<FeedbackReceipt> {
+    return this.#json(`${pathOf(kind, id)}/feedback`, answer);
   }
 
   work(filter: WorkFilter = {}): Promise<WorkList> {
@@ -96,14 +117,17 @@ export class ParleyClient {
   }
 
   /**
-   * What happens in a session, from `lastEventId` (default: its beginning) to its end. Dropped connections are taken up
-   * again where they broke; nothing is lost or told twice.
+   * What happens in a piece of work, from `lastEventId` (default: its beginning) to its end. Dropped connections are taken
+   * up again where they broke; nothing is lost or told twice.
    */
-  followSession(id: string, options: FollowOptions = {}): AsyncGenerator<Heard, void, undefined> {
-    const path = `/v1/sessions/${encodeURIComponent(id)}/events`;
-    return follow(
+  follow<K extends ClientKind>(
+    kind: K,
+    id: string,
+    options: FollowOptions = {},
+  ): AsyncGenerator<Heard<KindTypes[K]['event']>, void, undefined> {
+    return follow<KindTypes[K]['event']>(
       (lastEventId, signal) =>
-        this.open(path, {
+        this.open(`${pathOf(kind, id)}/events`, {
           headers: {
             accept: 'text/event-stream',
             ...(lastEventId > 0 ? { 'last-event-id': String(lastEventId) } : {}),
@@ -115,15 +139,15 @@ export class ParleyClient {
   }
 
   /**
-   * The status once the session has ended. The stream can end a moment before the status says so.
+   * The status once the work has ended. The stream can end a moment before the status says so.
    * @throws Error when it still runs after 10 s.
    */
-  async endedSession(id: string): Promise<SessionStatus> {
+  async ended<K extends ClientKind>(kind: K, id: string): Promise<KindTypes[K]['status']> {
     for (let attempt = 0; attempt < 50; attempt += 1) {
-      const status = await this.session(id);
+      const status = await this.status(kind, id);
       if (status.lifecycle !== 'running' && status.lifecycle !== 'waiting') return status;
       await delay(200);
     }
-    throw new Error(`session ${id} said that it ended, but its status does not`);
+    throw new Error(`${kind} ${id} said that it ended, but its status does not`);
   }
 }

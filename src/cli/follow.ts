@@ -4,8 +4,8 @@ import type { NumberedEvent, PartialEvent } from '../contracts/events.js';
 import { ProblemError, UnreachableError } from './errors.js';
 
 /** One thing heard on a stream of events. */
-export type Heard =
-  | { type: 'event'; event: NumberedEvent }
+export type Heard<E = NumberedEvent> =
+  | { type: 'event'; event: E }
   /** New text only: what was heard before a reconnect is cut off. */
   | { type: 'partial'; partial: PartialEvent }
   /** The connection broke and is being taken up again. */
@@ -75,7 +75,10 @@ const isPassing = (error: unknown): boolean =>
   error instanceof ProblemError ? error.problem.status === 429 || error.problem.status >= 500 : true;
 
 /** Follows a stream over any number of connections until `event: end`. @throws ProblemError, UnreachableError */
-export async function* follow(connect: Connect, options: FollowOptions): AsyncGenerator<Heard, void, undefined> {
+export async function* follow<E extends { id: number }>(
+  connect: Connect,
+  options: FollowOptions,
+): AsyncGenerator<Heard<E>, void, undefined> {
   const { signal, patienceMs = 300_000 } = options;
   const cursors = new Map<string, Cursor>();
   let lastEventId = options.lastEventId ?? 0;
@@ -103,7 +106,7 @@ export async function* follow(connect: Connect, options: FollowOptions): AsyncGe
           if (partial) yield { type: 'partial', partial };
         } else if (id > lastEventId) {
           lastEventId = id;
-          yield { type: 'event', event: { id, event: name, data: JSON.parse(data) } as NumberedEvent };
+          yield { type: 'event', event: { id, event: name, data: JSON.parse(data) } as unknown as E };
         }
       }
     } catch (error) {

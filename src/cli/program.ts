@@ -1,13 +1,17 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { kinds } from '../contracts/work.js';
-import { ParleyClient } from './client.js';
+import { type ClientKind, ParleyClient } from './client.js';
+import { answerWork, type AnswerOptions } from './commands/answer.js';
 import { ask, type AskOptions } from './commands/ask.js';
 import { doctor } from './commands/doctor.js';
 import { list, type ListOptions } from './commands/list.js';
-import { cancelSession, showSession, startSession } from './commands/session.js';
-import { watchSession } from './commands/watch.js';
+import { watchWork } from './commands/watch.js';
+import { cancelWork, showWork, startWork } from './commands/work.js';
 import type { CliContext, CommandContext } from './context.js';
+import { debatePresenter } from './debate-presenter.js';
 import { exitCodeOf, exitCodes, ProblemError, problemLines } from './errors.js';
+import type { Presenter } from './presenter.js';
+import { sessionPresenter } from './session-presenter.js';
 
 const share = (text: string): number => {
   const value = Number(text);
@@ -77,22 +81,34 @@ const build = (context: CliContext, run: (command: Command, action: Run) => Prom
     .option('--jsonl', 'print one JSON object a line as things happen')
     .action((question: string, options: AskOptions, self: Command) => run(self, (cli) => ask(question, options, cli)));
 
-  const session = program.command('session').description('start, show, follow or cancel a session');
-  command(session, 'start <file>', 'start a session from its JSON body; - for standard input').action(
-    (file: string, _: object, self: Command) => run(self, (cli) => startSession(file, cli)),
-  );
-  command(session, 'show <id>', 'show how a session stands').action((id: string, _: object, self: Command) =>
-    run(self, (cli) => showSession(id, cli)),
-  );
-  command(session, 'follow <id>', 'follow a session from its beginning to its end')
-    .option('--after <number>', 'begin after this event', eventNumber)
-    .option('--jsonl', 'print one JSON object a line as things happen')
-    .action((id: string, options: { after?: number; jsonl?: boolean }, self: Command) =>
-      run(self, (cli) => watchSession(id, { jsonl: options.jsonl, lastEventId: options.after }, cli)),
+  const work = <K extends ClientKind>(presenter: Presenter<K>): Command => {
+    const { kind } = presenter;
+    const group = program.command(kind).description(`start, show, follow or cancel a ${kind}`);
+    command(group, 'start <file>', `start a ${kind} from its JSON body; - for standard input`).action(
+      (file: string, _: object, self: Command) => run(self, (cli) => startWork(presenter, file, cli)),
     );
-  command(session, 'cancel <id>', 'cancel a session and its lanes').action((id: string, _: object, self: Command) =>
-    run(self, (cli) => cancelSession(id, cli)),
-  );
+    command(group, 'show <id>', `show how a ${kind} stands`).action((id: string, _: object, self: Command) =>
+      run(self, (cli) => showWork(presenter, id, cli)),
+    );
+    command(group, 'follow <id>', `follow a ${kind} from its beginning to its end`)
+      .option('--after <number>', 'begin after this event', eventNumber)
+      .option('--jsonl', 'print one JSON object a line as things happen')
+      .action((id: string, options: { after?: number; jsonl?: boolean }, self: Command) =>
+        run(self, (cli) => watchWork(presenter, id, { jsonl: options.jsonl, lastEventId: options.after }, cli)),
+      );
+    command(group, 'cancel <id>', `cancel a ${kind} and what it has under way`).action(
+      (id: string, _: object, self: Command) => run(self, (cli) => cancelWork(presenter, id, cli)),
+    );
+    return group;
+  };
+  work(sessionPresenter);
+  command(work(debatePresenter), 'answer <id> <response>', 'approve, request_changes or reject what a debate waits for')
+    .option('--request <id>', 'the request that is answered (default: the open one)')
+    .option('--comment <text>', 'what to change, or why')
+    .option('--as <name>', 'who answers, where the gateway has no keys')
+    .action((id: string, response: string, options: AnswerOptions, self: Command) =>
+      run(self, (cli) => answerWork('debate', id, response, options, cli)),
+    );
 
   command(program, 'list', 'list work, newest first')
     .option('--kind <kind>', kinds.join(', '), kind)

@@ -20,14 +20,14 @@ afterAll(() => gateway.close());
 
 const lanes = [{ lane_id: 'a', adapter: { kind: 'simulated' } }];
 const startSession = async (): Promise<FakeSession> => {
-  const { id } = await client.startSession({ prompt: 'Which colour?', lanes });
+  const { id } = await client.start('session', { prompt: 'Which colour?', lanes });
   return gateway.sessions.get(id)!;
 };
 
 /** Follows to the end; calls `react` with what has been heard so far after each thing heard. */
 const listen = async (session: FakeSession, react: (heard: Heard[]) => void): Promise<Heard[]> => {
   const heard: Heard[] = [];
-  for await (const each of client.followSession(session.status.id)) {
+  for await (const each of client.follow('session', session.status.id)) {
     heard.push(each);
     react(heard);
   }
@@ -70,7 +70,7 @@ describe('a followed session', () => {
     const session = await startSession();
     session.say('a', 'gre');
     const partials: unknown[] = [];
-    for await (const heard of client.followSession(session.status.id)) {
+    for await (const heard of client.follow('session', session.status.id)) {
       if (heard.type !== 'partial') continue;
       partials.push([heard.partial.attempt, heard.partial.offset, heard.partial.text]);
       if (partials.length > 1) continue;
@@ -91,19 +91,19 @@ describe('a followed session', () => {
     session.emit(stateEvent('INIT', 'DISPATCHED', 'FAN_OUT'), stateEvent('DISPATCHED', 'STREAMING', 'DISPATCH_OK'));
     session.end();
     const heard: Heard[] = [];
-    for await (const each of client.followSession(session.status.id, { lastEventId: 1 })) heard.push(each);
+    for await (const each of client.follow('session', session.status.id, { lastEventId: 1 })) heard.push(each);
     expect(ids(heard)).toEqual([2]);
   });
 
   test('refuses what does not exist, without trying again', async () => {
-    const following = client.followSession('nobody').next();
+    const following = client.follow('session', 'nobody').next();
     await expect(following).rejects.toThrow(ProblemError);
     expect(gateway.requests.filter((request) => request.includes('nobody'))).toHaveLength(1);
   });
 
   test('says so at once where nothing answers', async () => {
     const nowhere = new ParleyClient({ baseUrl: 'http://127.0.0.1:9' });
-    await expect(nowhere.followSession('x').next()).rejects.toThrow(UnreachableError);
+    await expect(nowhere.follow('session', 'x').next()).rejects.toThrow(UnreachableError);
   });
 
   test('ends quietly when the reader leaves', async () => {
@@ -111,7 +111,7 @@ describe('a followed session', () => {
     session.emit(stateEvent('INIT', 'DISPATCHED', 'FAN_OUT'));
     const leaving = new AbortController();
     const heard: Heard[] = [];
-    for await (const each of client.followSession(session.status.id, { signal: leaving.signal })) {
+    for await (const each of client.follow('session', session.status.id, { signal: leaving.signal })) {
       heard.push(each);
       leaving.abort();
     }

@@ -4,7 +4,8 @@ import type { CommandContext } from '../context.js';
 import { exitCodes, UsageError } from '../errors.js';
 import { defaultTeam, namedTeam } from '../lanes.js';
 import { modelsOf } from '../models.js';
-import { watchSession } from './watch.js';
+import { sessionPresenter } from '../session-presenter.js';
+import { watchWork } from './watch.js';
 
 export interface AskOptions {
   lanes?: string;
@@ -73,11 +74,11 @@ const bodyOf = async (
 export const ask = async (question: string, options: AskOptions, context: CommandContext): Promise<number> => {
   const { body, note } = await bodyOf(question, options, context);
   context.note(note);
-  const started = await context.client.startSession(body);
+  const started = await context.client.start('session', body);
   if (options.detach) {
     context.out(context.json ? JSON.stringify(started, null, 2) : started.id);
     return exitCodes.ok;
   }
   context.note(`Session ${started.id}; page ${context.client.baseUrl}/#/sessions/${encodeURIComponent(started.id)}`);
-  return await watchSession(started.id, { jsonl: options.jsonl }, context);
+  return await watchWork(sessionPresenter, started.id, { jsonl: options.jsonl }, context);
 };

@@ -1,0 +1,179 @@
+import type { NumberedDebateEvent } from '../contracts/debate-events.js';
+import type { DebateResult, DebateStatus, Statement, Vote } from '../contracts/debate-status.js';
+import type { RollbackReport, TaskReport } from '../contracts/execution.js';
+import type { Approval } from '../contracts/feedback.js';
+import type { Task } from '../contracts/plan.js';
+import { headline, percent } from './lines.js';
+import type { Presenter } from './presenter.js';
+
+const shellWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+const commandLine = (argv: readonly string[]): string => argv.map(shellWord).join(' ');
+
+const taskLine = ({ task_id: id, argv, depends_on: needs, undo }: Task): string =>
+  `${id}: ${commandLine(argv)}${needs.length > 0 ? `  (after ${needs.join(', ')})` : ''}${undo ? `  [undo: ${commandLine(undo.argv)}]` : ''}`;
+
+const statementLines = ({
+  role,
+  pass,
+  stance,
+  confidence,
+  position,
+  issues,
+  findings,
+  failure,
+}: Statement): string[] => [
+  `  ${role.padEnd(9)} pass ${pass}  ${stance === 'abstain' ? 'abstains' : `${stance} (${percent(confidence)})`}: ${headline(position, 90)}`,
+  ...issues.map(
+    ({ severity, where, why }) => `            ${severity}${where ? ` at ${where}` : ''}: ${headline(why, 90)}`,
+  ),
+  ...findings.map(
+    ({ rule, where, why, confidence: sure }) =>
+      `            ! ${rule} at ${where} (${percent(sure)}): ${headline(why, 90)}`,
+  ),
+  ...(failure ? [`            ${failure.code}: ${headline(failure.message, 120)}`] : []),
+];
+
+const outcomeMark = { succeeded: '✓', failed: '✗', refused: '⊘', not_run: '–' } as const;
+
+/** The end of what a task wrote, as far as it helps to see why it failed. */
+const tailOf = ({ command }: TaskReport): string[] =>
+  (command === null ? '' : command.stderr_tail.trim() || command.stdout_tail.trim())
+    .split('\n')
+    .slice(-6)
+    .filter((line) => line.trim() !== '')
+    .map((line) => `            │ ${line.slice(0, 140)}`);
+
+const reportLines = (report: TaskReport): string[] => {
+  const { task_id: id, outcome, argv, command, reason, unmet, attempt, files_changed_count: files } = report;
+  const how =
+    command === null
+      ? ''
+      : `exit ${command.exit_code ?? command.signal ?? command.limit ?? '?'} in ${(command.duration_ms / 1000).toFixed(2)} s, ${files} files changed`;
+  return [
+    `  task      ${outcomeMark[outcome]} ${id}: ${headline(commandLine(argv), 80)}${how === '' ? '' : `  (${how})`}`,
+    ...(attempt > 1 ? [`            run again after a worker died: attempt ${attempt}`] : []),
+    ...(reason ? [`            ${headline(reason, 140)}`] : []),
+    ...unmet.map((line) => `            not as expected: ${headline(line, 120)}`),
+    ...(outcome === 'failed' ? tailOf(report) : []),
+  ];
+};
+
+const rollbackLines = ({ undone, restored, restore_error: error, manual, ...digests }: RollbackReport): string[] => [
+  ...undone.map(
+    ({ task_id: id, outcome, reason }) =>
+      `            undo of ${id} ${outcome}${reason ? `: ${headline(reason, 120)}` : ''}`,
+  ),
+  restored
+    ? `            workspace restored: ${digests.workspace_before?.slice(0, 12)} before, ${digests.workspace_after?.slice(0, 12)} now`
+    : `            workspace not restored${error ? `: ${headline(error, 120)}` : ''}`,
+  ...manual.map((line) => `            to do by hand: ${line}`),
+];
+
+const voteLines = (votes: readonly Vote[]): string[] =>
+  votes.map(
+    ({ role, stance, confidence, weight }) =>
+      `            ${role.padEnd(9)} ${stance.padEnd(7)} ${percent(confidence).padStart(5)}  weight ${weight.toFixed(2)}`,
+  );
+
+const resultLines = (result: DebateResult): string[] => [
+  `★ ${result.outcome.toUpperCase().padEnd(10)} ${result.decision ?? 'no decision'}, consensus ${percent(result.consensus)}, ${result.passes} ${result.passes === 1 ? 'pass' : 'passes'}`,
+  `            ${result.reason}`,
+  ...(result.report?.repairs ? [`            repairs: ${result.report.repairs}`] : []),
+  ...(result.budget_note ? [`            ${result.budget_note}`] : []),
+  ...result.notes.map((note) => `            ${note}`),
+];
+
+const gateLines = (id: string, { request, outcome, needed, approvers }: Approval): string[] =>
+  outcome !== 'pending'
+    ? []
+    : [
+        `? waits for ${needed === 1 ? 'an approval' : `${needed} approvals`}${approvers ? ` of ${approvers.join(', ')}` : ''}${request.expires_at ? `, until ${request.expires_at}` : ''}`,
+        `  parley debate answer ${id} approve|request_changes|reject    (request ${request.request_id}, digest ${request.digest?.slice(0, 12)})`,
+      ];
+
+const eventLines = ({ event, data }: NumberedDebateEvent): string[] => {
+  switch (event) {
+    case 'statement':
+      return statementLines(data);
+    case 'plan':
+      return [
+        `  plan      of pass ${data.from_pass}:`,
+        ...data.plan.tasks.map((task) => `            ${taskLine(task)}`),
+      ];
+    case 'consensus':
+      return [`≈ consensus ${percent(data.consensus)} after pass ${data.pass}: ${data.why}`];
+    case 'decision':
+      return [`= ${data.decision}     ${data.why}`];
+    case 'task':
+      return data.stage === 'ended' ? reportLines(data.report) : [];
+    case 'repair':
+      return [
+        `↺ repair ${data.round}  ${data.given_up ? `given up: ${data.given_up.message}` : headline(data.diagnosis ?? '', 100)}`,
+        ...(data.tasks ?? []).map((task) => `            ${taskLine(task)}`),
+      ];
+    case 'rollback':
+      return data.report ? rollbackLines(data.report) : [`↶ rolling back: ${data.why}`];
+    case 'feedback_requested':
+      return [`? ${headline(data.request.prompt, 120)}  (${data.request.request_id})`];
+    case 'feedback_received':
+      return [
+        `  answer    ${data.answer.response} by ${data.answer.provided_by}${data.answer.comment ? `: ${headline(data.answer.comment)}` : ''}`,
+      ];
+    case 'budget':
+      return [`  budget    ${data.role} may not speak: ${data.message}`];
+    case 'final':
+      return resultLines(data);
+    case 'error':
+      return [`✗ ERROR     ${data.code}: ${data.message}`];
+    case 'log':
+      return [`  ${data.message}`];
+    case 'waiting':
+      return data?.for === 'person' ? [`  waiting   for a person: ${data.detail}`] : [];
+    case 'state':
+    case 'tags':
+    case 'duels':
+      return [];
+  }
+};
+
+const statusLines = (status: DebateStatus): string[] => [
+  `${status.id}  ${status.state}  (${status.lifecycle})  pass ${status.pass}, consensus ${percent(status.consensus)}`,
+  `task: ${headline(status.task)}`,
+  `workspace: ${status.workspace.path}`,
+  ...status.statements.flatMap(statementLines),
+  ...(status.votes.length > 0 ? ['  votes', ...voteLines(status.votes)] : []),
+  ...(status.plan.tasks.length > 0
+    ? [
+        `  plan      of pass ${status.plan_from_pass}:`,
+        ...status.plan.tasks.map((task) => `            ${taskLine(task)}`),
+      ]
+    : []),
+  ...(status.report?.tasks ?? []).flatMap(reportLines),
+  ...(status.report?.rollback ? rollbackLines(status.report.rollback) : []),
+  ...status.feedback.flatMap((approval) => gateLines(status.id, approval)),
+  ...(status.waiting && status.waiting.for !== 'person'
+    ? [`waiting for ${status.waiting.for}: ${status.waiting.detail}`]
+    : []),
+  ...(status.result ? resultLines(status.result) : []),
+  ...(status.error ? [`error: ${status.error.code}: ${status.error.message}`] : []),
+  `spent ${status.spend.tokens} tokens, $${status.spend.usd}; Web UI ${status.links.web_ui}`,
+];
+
+/** Debates: the transcript as it grows, the execution and its end. */
+export const debatePresenter: Presenter<'debate'> = {
+  kind: 'debate',
+  statusLines,
+  startedLines: () => [],
+  watch: () => ({
+    hear: (heard) =>
+      heard.type === 'event'
+        ? eventLines(heard.event)
+        : heard.type === 'dropped'
+          ? [`… ${heard.message}; connecting again`]
+          : [],
+    close: () => {},
+    endLines: ({ id, lifecycle, result }) =>
+      lifecycle === 'cancelled' && !result ? [`debate ${id} was cancelled`] : [],
+  }),
+};
