@@ -215,20 +215,21 @@ export const createWorkClient = <Setup extends WorkSetup, Status extends WorkSta
     },
     status,
     awaitEnd: async (id, milliseconds, signal) => {
-      const stop = new AbortController();
-      const abort = (): void => stop.abort();
-      const timer = globalThis.setTimeout(abort, milliseconds);
-      signal.addEventListener('abort', abort, { once: true });
-      try {
-        const left = await outcome(id, () => client.withAbortSignal(stop.signal, () => handleOf(id).result()));
-        return left ?? (await status(id));
-      } catch (error) {
-        if (stop.signal.aborted) return null;
-        throw error;
-      } finally {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', abort);
-      }
+      const stop = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]);
+      const stopped = new Promise<null>((resolve) => {
+        stop.addEventListener('abort', () => resolve(null), { once: true });
+        if (stop.aborted) resolve(null);
+      });
+      // A worker's connection knows no abort, but keeps to deadlines: a wait that was given up ends a little later.
+      const result = (): Promise<Status> => client.withAbortSignal(stop, () => handleOf(id).result());
+      const ended = outcome(id, () => client.withDeadline(Date.now() + milliseconds + 1_000, result)).then(
+        async (left) => left ?? (await status(id)),
+        (error: unknown) => {
+          if (stop.aborted) return null;
+          throw error;
+        },
+      );
+      return await Promise.race([ended, stopped]);
     },
     cancel: async (id) => {
       if (closedAs(await describe(id)) !== null) return refuseEnded(id, 'be cancelled');

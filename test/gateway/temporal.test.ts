@@ -82,6 +82,13 @@ describe('on Temporal, a session', () => {
     expect(body).toMatchObject({ state: 'COMPLETE', lifecycle: 'completed', result: { answer: 'blue' } });
   });
 
+  test('is merely started when its result is not there within wait', async () => {
+    const never = [{ after_ms: 3_600_000, final: 'late' }];
+    const body = quick({ lanes: [{ lane_id: 'a', adapter: { kind: 'scripted', script: never } }] });
+    const { status, body: started } = await product.post('/v1/sessions?wait=0.2', body);
+    expect([status, started]).toEqual([202, expect.objectContaining({ kind: 'session' })]);
+  });
+
   test('tells its events with numbers without holes, the same to those who come late or break off', async () => {
     const { id } = await product.start(quick());
     const whole = await follow(id, 0);
