@@ -1,6 +1,7 @@
-import type { Approval, GivenFeedback, RefusedFeedback } from '../contracts/feedback.js';
+import type { Approval, GivenFeedback } from '../contracts/feedback.js';
 import { approvalsGiven, stepApproval } from './approval.js';
-import { type ErrorCode, ParleyError } from './errors.js';
+import { ParleyError } from './errors.js';
+import { refusalError } from './feedback.js';
 
 /** What an answer that counts is answered with (spec 10 "Feedback"). */
 export interface FeedbackReceipt {
@@ -11,18 +12,6 @@ export interface FeedbackReceipt {
   approvals: number;
   needed: number;
 }
-
-const codes: Record<RefusedFeedback['code'], ErrorCode> = {
-  other_request: 'wrong_state',
-  closed: 'wrong_state',
-  expired: 'wrong_state',
-  changed_content: 'conflict',
-  unknown_option: 'invalid_request',
-  no_response: 'invalid_request',
-  not_an_approver: 'forbidden',
-  self_approval: 'forbidden',
-  unauthenticated: 'forbidden',
-};
 
 /** The request that an answer names, else the latest. */
 const named = (approvals: readonly Approval[], given: GivenFeedback): Approval | undefined =>
@@ -41,7 +30,7 @@ export const answerError = (
   const approval = named(approvals, given);
   if (!approval) return new ParleyError('wrong_state', `${work} has asked nothing so far; look at its status.`);
   const { refused } = stepApproval(approval, { type: 'answer', given }, now);
-  return refused && new ParleyError(codes[refused.code], refused.message, { details: { reason: refused.code } });
+  return refused && refusalError(refused);
 };
 
 /** What became of an answer, once the work has taken it. */

@@ -257,7 +257,7 @@ const errorCodes: Record<FeedbackRefusal['code'], ErrorCode> = {
 /** A refusal as the error of a validated update; the gateway answers 403, 409 or 422. */
 export const refusalError = ({ code, message }: FeedbackRefusal): ParleyError =>
   new ParleyError(errorCodes[code], message, {
-    details: { refused: code, ...(errorCodes[code] === 'invalid_request' && { path: 'response' }) },
+    details: { reason: code, ...(errorCodes[code] === 'invalid_request' && { path: 'response' }) },
   });
 
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);

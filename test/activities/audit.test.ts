@@ -180,7 +180,8 @@ describe('the audit log', () => {
     expect((await log.append([entry('x')], never))[0]!.seq).toBe(1);
     log.close();
     const { ok, chains } = await verifyFolders([folder]);
-    expect([ok, chains.map(({ records }) => records).sort()]).toEqual([true, [1, 2]]);
+    expect(ok).toBe(true);
+    expect(new Set(chains.map(({ records }) => records))).toEqual(new Set([1, 2]));
   });
 
   test.each<[string, () => string]>([
@@ -233,8 +234,8 @@ describe('parley audit verify finds', () => {
       'records in another order',
       (lines) => swap(lines, 1, 3),
       [
-        ['reordered', 2, 4],
         ['reordered', 3, 3],
+        ['reordered', 2, 4],
       ],
     ],
     ['records cut off at the end', (lines) => lines.slice(0, 3), [['truncated', 4, null]]],
@@ -255,7 +256,7 @@ describe('parley audit verify finds', () => {
     const log = await aLog();
     const lines = change(log.lines(), log);
     if (lines) writeFileSync(log.file, `${lines.join('\n')}\n`);
-    expect((await faultsIn(log.folder)).sort()).toEqual(faults.sort());
+    expect(await faultsIn(log.folder)).toEqual(faults);
   });
 
   test('a record that was signed with another key, and a whole chain that was', async () => {
