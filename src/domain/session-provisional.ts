@@ -65,8 +65,8 @@ export const expireProvisional = (draft: SessionDraft): void => {
   note(draft, `provisional ${session.provisional.number} has expired; the session goes on`);
 };
 
-/** When the provisional expires, in epoch milliseconds; null where none stands that still can. */
-export const provisionalDue = ({ provisional, frozen, setup }: Session): number | null => {
-  if (!provisional || provisional.expired || provisional.revised || frozen) return null;
+/** When the provisional expires, in epoch milliseconds; null where none stands that still can, or all is over. */
+export const provisionalDue = ({ provisional, frozen, endedAt, setup }: Session): number | null => {
+  if (!provisional || provisional.expired || provisional.revised || frozen || endedAt !== null) return null;
   return provisional.at + setup.policy.provisional.expiry_ms;
 };

@@ -314,6 +314,18 @@ describe('a provisional', () => {
     expect(play.at(99).tick().logs).toEqual(['provisional 1 has expired; the session goes on']);
   });
 
+  test.each<[string, (play: Play) => Play, Play['state']]>([
+    ['cancelled', (play) => play.cancel(), 'CANCELLED'],
+    ['failed', (play) => play.fail('a').reports(['b', fails()], ['c', fails()]), 'ERROR'],
+  ])('is not marked expired once its session is %s', (_, end, state) => {
+    const play = end(
+      new Play({ policy: { provisional: { expiry_ms: 50 } } }).open().partials({ a: 'blue', b: 'blue' }),
+    );
+    expect(play.at(60).tick().state).toBe(state);
+    expect(play.session.provisional).toMatchObject({ number: 1, expired: false });
+    expect(play.logs).toEqual([]);
+  });
+
   test('is marked expired by whatever comes first after its time', () => {
     const play = new Play({ policy: { ...noEarlyExit, provisional: { expiry_ms: 50 } } }).open();
     play.partials({ a: 'blue', b: 'blue' }).at(50).partial('c', 'blue');
