@@ -1,7 +1,7 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import type { LanguageModel } from 'ai';
+import type { EmbeddingModel, LanguageModel } from 'ai';
 import type { ModelAdapter } from '../../src/contracts/adapter.js';
 import { ParleyError } from '../../src/domain/errors.js';
 import type { Environment } from './connections.js';
@@ -37,60 +37,67 @@ const missingKey = (name: string): ParleyError =>
  * the environment, or to this machine. A `base_url` that a request names elsewhere is called without a key, since whoever
  * may write a request could otherwise have the key sent to himself.
  */
-const openaiCompatible = (
-  adapter: Extract<ModelAdapter, { kind: 'openai-compatible' }>,
+const compatibleServer = (
+  name: string,
+  givenUrl: string | undefined,
   environment: Environment,
   fetch: typeof globalThis.fetch,
-): Model => {
-  const prefix = prefixOf(adapter.provider);
-  const configured = [`${prefix}_BASE_URL`, 'OPENAI_BASE_URL'].flatMap((name) => {
-    const value = present(environment, name);
-    return value === undefined ? [] : [{ value, url: parseUrl(value, name) }];
+) => {
+  const prefix = prefixOf(name);
+  const configured = [`${prefix}_BASE_URL`, 'OPENAI_BASE_URL'].flatMap((variable) => {
+    const value = present(environment, variable);
+    return value === undefined ? [] : [{ value, url: parseUrl(value, variable) }];
   });
-  const baseUrl = adapter.base_url ?? configured[0]?.value;
+  const baseUrl = givenUrl ?? configured[0]?.value;
   if (baseUrl === undefined) {
     throw new ParleyError(
       'EPROTO',
-      `no address for provider "${adapter.provider}": give base_url, or set ${prefix}_BASE_URL or OPENAI_BASE_URL in the worker's environment`,
+      `no address for provider "${name}": give base_url, or set ${prefix}_BASE_URL or OPENAI_BASE_URL in the worker's environment`,
     );
   }
   const url = parseUrl(baseUrl, 'base_url');
   const mayHaveKey = isLoopback(url) || configured.some((known) => known.url.origin === url.origin);
   const key = present(environment, `${prefix}_API_KEY`) ?? present(environment, 'OPENAI_API_KEY');
-  const provider = createOpenAICompatible({
-    name: adapter.provider,
+  const server = createOpenAICompatible({
+    name,
     baseURL: baseUrl,
     apiKey: (mayHaveKey ? key : undefined) ?? 'none',
     includeUsage: true,
     fetch,
   });
-  return {
-    model: provider.chatModel(adapter.model),
-    provider: adapter.provider,
-    keyHint: !mayHaveKey
-      ? `no key was sent, since ${url.origin} is not the operator's: set ${prefix}_BASE_URL to it and ${prefix}_API_KEY in the worker's environment`
-      : `check ${prefix}_API_KEY or OPENAI_API_KEY in the worker's environment`,
-    takesSeed: true,
-  };
+  const keyHint = !mayHaveKey
+    ? `no key was sent, since ${url.origin} is not the operator's: set ${prefix}_BASE_URL to it and ${prefix}_API_KEY in the worker's environment`
+    : `check ${prefix}_API_KEY or OPENAI_API_KEY in the worker's environment`;
+  return { server, keyHint };
+};
+
+const openaiCompatible = (
+  adapter: Extract<ModelAdapter, { kind: 'openai-compatible' }>,
+  environment: Environment,
+  fetch: typeof globalThis.fetch,
+): Model => {
+  const { server, keyHint } = compatibleServer(adapter.provider, adapter.base_url, environment, fetch);
+  return { model: server.chatModel(adapter.model), provider: adapter.provider, keyHint, takesSeed: true };
+};
+
+const openaiServer = (environment: Environment, fetch: typeof globalThis.fetch) => {
+  const baseURL = present(environment, 'OPENAI_BASE_URL');
+  const apiKey = present(environment, 'OPENAI_API_KEY') ?? (baseURL === undefined ? undefined : 'none');
+  if (apiKey === undefined) throw missingKey('OPENAI_API_KEY');
+  return createOpenAI({ apiKey, baseURL: baseURL ?? 'https://api.openai.com/v1', fetch });
 };
 
 const openai = (
   adapter: Extract<ModelAdapter, { kind: 'openai' }>,
   environment: Environment,
   fetch: typeof globalThis.fetch,
-): Model => {
-  const baseURL = present(environment, 'OPENAI_BASE_URL');
-  const apiKey = present(environment, 'OPENAI_API_KEY') ?? (baseURL === undefined ? undefined : 'none');
-  if (apiKey === undefined) throw missingKey('OPENAI_API_KEY');
-  const provider = createOpenAI({ apiKey, baseURL: baseURL ?? 'https://api.openai.com/v1', fetch });
-  return {
-    // The chat interface and not the newer one, which takes no seed and which few compatible servers offer.
-    model: provider.chat(adapter.model),
-    provider: 'openai',
-    keyHint: "check OPENAI_API_KEY in the worker's environment",
-    takesSeed: true,
-  };
-};
+): Model => ({
+  // The chat interface and not the newer one, which takes no seed and which few compatible servers offer.
+  model: openaiServer(environment, fetch).chat(adapter.model),
+  provider: 'openai',
+  keyHint: "check OPENAI_API_KEY in the worker's environment",
+  takesSeed: true,
+});
 
 const anthropic = (
   adapter: Extract<ModelAdapter, { kind: 'anthropic' }>,
@@ -120,4 +127,24 @@ export const modelFor = (adapter: ModelAdapter, environment: Environment, fetch:
     case 'anthropic':
       return anthropic(adapter, environment, fetch);
   }
+};
+
+/**
+ * The model that turns texts into vectors, named as PROVIDER/MODEL: `openai`, or any provider that speaks as it does.
+ * @throws ParleyError ESEC without a key, EPROTO without an address or for a name that is none
+ */
+export const embeddingModelFor = (
+  name: string,
+  environment: Environment,
+  fetch: typeof globalThis.fetch,
+): EmbeddingModel => {
+  const [, provider, model] = /^([^/]+)\/(.+)$/.exec(name) ?? [];
+  if (provider === undefined || model === undefined || provider === 'anthropic') {
+    throw new ParleyError(
+      'EPROTO',
+      `PARLEY_EMBEDDING_MODEL must be PROVIDER/MODEL, such as openai/text-embedding-3-small, of a provider that has embeddings; got ${JSON.stringify(name)}`,
+    );
+  }
+  if (provider === 'openai') return openaiServer(environment, fetch).embeddingModel(model);
+  return compatibleServer(provider, undefined, environment, fetch).server.embeddingModel(model);
 };

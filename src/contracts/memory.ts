@@ -125,6 +125,14 @@ export type Rating = z.infer<typeof ratingSchema>;
 export const ratingsSchema = z.strictObject({ items: z.array(ratingSchema) }).meta({ id: 'Ratings' });
 export type Ratings = z.infer<typeof ratingsSchema>;
 
+/** What some traces did to a rating. */
+export interface RatingChange {
+  persona_id: string;
+  delta: number;
+  matches: number;
+  successes: number;
+}
+
 /** By persona id; of every persona that was asked for, those without a match included. */
 export type RatingTable = Record<string, { elo: number; matches: number; successes: number }>;
 
@@ -153,12 +161,12 @@ export interface MemorySearch {
   kind?: TraceKind | undefined;
 }
 
-/** Whether a store holds a trace now, and whether this call put it there. */
+/** Whether this call put the trace there; false: it was there already. */
 export interface Stored {
   stored: boolean;
 }
 
-/** What can be asked of memory, wherever it is kept. Every call rejects with ParleyError `unavailable` when it cannot be reached. */
+/** What can be asked of memory, wherever it is kept. Calls reject with ParleyError `unavailable` when it cannot be reached. */
 export interface MemoryReader {
   /** Best first: what matches by words and what matches by vector, merged by their ranks. */
   search(query: MemorySearch, signal?: AbortSignal): Promise<SimilarTrace[]>;
@@ -172,28 +180,31 @@ export interface MemoryPort extends MemoryReader {
   context(query: ContextQuery, signal?: AbortSignal): Promise<MemoryContext>;
   /**
    * Keeps a trace and changes the ratings in one transaction, once however often it is called.
-   * @returns stored: false when the trace was there already
-   * @throws ParleyError conflict when the trace id holds another piece of work
+   * @throws ParleyError conflict when the trace id is that of another piece of work
    */
   store(trace: TraceRecord, signal?: AbortSignal): Promise<Stored>;
   /** Traces that no mirror has confirmed yet, oldest first. */
   unmirrored(limit: number): Promise<TraceRecord[]>;
-  mirrored(traceId: string): Promise<void>;
+  /** What those traces alone did to a tenant's ratings. */
+  unmirroredChanges(tenant: string): Promise<{ traceIds: string[]; changes: RatingChange[] }>;
+  markMirrored(traceId: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The memory that several machines share (MongoDB), reached only when it is configured. */
-export interface MirrorPort extends MemoryReader {
-  /** As `store`; the ratings there are the sum over all its traces. */
+/** The memory that several machines share (MongoDB), there when it is configured. */
+export interface MirrorPort {
   mirror(trace: TraceRecord, signal?: AbortSignal): Promise<Stored>;
-  /** Ratings leave out the traces of `except`, which the asker adds from its own memory. */
-  context(query: ContextQuery & { except: string[] }, signal?: AbortSignal): Promise<MemoryContext>;
+  similar(query: Omit<ContextQuery, 'personas'>, signal?: AbortSignal): Promise<SimilarTrace[]>;
+  search(query: MemorySearch, signal?: AbortSignal): Promise<SimilarTrace[]>;
+  trace(tenant: string, traceId: string, signal?: AbortSignal): Promise<TraceRecord | null>;
+  /** Summed over all its traces but those of `except`, which the asker adds from its own memory. */
+  ratings(tenant: string, except: readonly string[], signal?: AbortSignal): Promise<Rating[]>;
   close(): Promise<void>;
 }
 
-/** What the activities of memory answer with. */
+/** What a debate is given of the past. */
 export interface LoadedContext extends MemoryContext {
-  /** null: none is configured; false: it could not be reached, and what it knows is missing. */
+  /** null: no MongoDB is configured; false: it could not be reached, and what it alone knows is missing. */
   mongo: boolean | null;
   error: string | null;
 }
