@@ -356,7 +356,7 @@ export const sessionStatusSchema = z
     profile: z.enum(['full', 'simple']),
     lanes: z.array(laneStatusSchema),
     agreement: z.number(),
-    threshold: share.optional().meta({ description: 'Agreement that is enough, 0–1.' }),
+    threshold: share.meta({ description: 'Agreement that is enough, 0–1: policy.threshold.' }),
     provisional: provisionalSchema.nullable(),
     waiting: waitingSchema.nullable(),
     result: sessionResultSchema.nullable(),

@@ -41,7 +41,7 @@ export const ago = (iso) => {
 const height = 40;
 const width = 240;
 
-/** Agreement as it moved, with the threshold it has to reach where that is known. */
+/** Agreement as it moved, with the threshold it has to reach. */
 export const Agreement = ({ share, course, threshold }) => {
   const points = course.length > 0 ? course : [0];
   const y = (value) => height - 2 - value * (height - 4);
@@ -66,11 +66,10 @@ export const Agreement = ({ share, course, threshold }) => {
       aria-valuenow=${percent}
     >
       <svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" aria-hidden="true">
-        ${threshold !== undefined &&
-        html`<line class="threshold" x1="0" x2=${width} y1=${y(threshold)} y2=${y(threshold)} />`}
+        <line class="threshold" x1="0" x2=${width} y1=${y(threshold)} y2=${y(threshold)} />
         <path class="course" d=${path} />
       </svg>
     </div>
-    ${threshold !== undefined && html`<p class="hint">dashed: the threshold, ${Math.round(threshold * 100)} %</p>`}
+    <p class="hint">dashed: the threshold, ${Math.round(threshold * 100)} %</p>
   </div>`;
 };

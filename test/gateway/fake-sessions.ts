@@ -118,6 +118,7 @@ export class FakeSessions implements SessionsPort, WorkIndex {
         window: null,
       })),
       agreement: 0,
+      threshold: setup.policy.threshold,
       provisional: null,
       waiting: null,
       result: null,

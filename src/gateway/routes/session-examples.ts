@@ -72,6 +72,7 @@ export const statusExample: SessionStatus = {
   profile: 'full',
   lanes: [lane('a'), lane('b')],
   agreement: 1,
+  threshold: 0.6,
   provisional: null,
   waiting: null,
   result: {
