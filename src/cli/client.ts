@@ -3,7 +3,7 @@ import type { Problem } from '../contracts/problem.js';
 import type { DebateStarted } from '../contracts/debate.js';
 import type { NumberedDebateEvent } from '../contracts/debate-events.js';
 import type { DebateStatus } from '../contracts/debate-status.js';
-import type { NumberedEvent } from '../contracts/events.js';
+import type { NumberedSessionEvent } from '../contracts/session-events.js';
 import type { FeedbackBody } from '../contracts/feedback.js';
 import type { SessionStarted, SessionStatus } from '../contracts/session.js';
 import type { WorkList } from '../contracts/work.js';
@@ -14,7 +14,7 @@ import { follow, type FollowOptions, type Heard } from './follow.js';
 
 /** What each kind of work says over the wire. */
 export interface KindTypes {
-  session: { started: SessionStarted; status: SessionStatus; event: NumberedEvent };
+  session: { started: SessionStarted; status: SessionStatus; event: NumberedSessionEvent };
   debate: { started: DebateStarted; status: DebateStatus; event: NumberedDebateEvent };
 }
 export type ClientKind = keyof KindTypes;

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createParser } from 'eventsource-parser';
-import type { NumberedEvent, PartialEvent } from '../contracts/events.js';
+import type { PartialEvent } from '../contracts/events.js';
+import type { NumberedSessionEvent } from '../contracts/session-events.js';
 import { ProblemError, UnreachableError } from './errors.js';
 
 /** One thing heard on a stream of events. */
-export type Heard<E = NumberedEvent> =
+export type Heard<E = NumberedSessionEvent> =
   | { type: 'event'; event: E }
   /** New text only: what was heard before a reconnect is cut off. */
   | { type: 'partial'; partial: PartialEvent }

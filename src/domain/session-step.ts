@@ -1,4 +1,4 @@
-import type { DurableEvent } from '../contracts/events.js';
+import type { SessionDurableEvent } from '../contracts/session-events.js';
 import type { LaneReport } from './lane.js';
 import type { Amount } from './session-setup.js';
 import type { CallRecord, Session } from './session-state.js';
@@ -28,5 +28,5 @@ export type SessionEffect =
 export interface SessionStep {
   session: Session;
   effects: SessionEffect[];
-  events: DurableEvent[];
+  events: SessionDurableEvent[];
 }

@@ -43,7 +43,7 @@ export const adapterName = (adapter: Adapter): string => {
  * Lanes with the same key talk to the same agent and share its control status. Scripts, simulations and external lanes
  * have no agent in common: each is its own.
  */
-const adapterKey = (adapter: Adapter, laneId: string): string => {
+export const adapterKey = (adapter: Adapter, laneId: string): string => {
   switch (adapter.kind) {
     case 'scripted':
     case 'simulated':

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { DurableEvent, NumberedEvent, PartialEvent } from '../../src/contracts/events.js';
+import type { PartialEvent } from '../../src/contracts/events.js';
+import type { NumberedSessionEvent, SessionDurableEvent } from '../../src/contracts/session-events.js';
 import { openSessionSchema, type SessionResult, type SessionStatus } from '../../src/contracts/session.js';
 
 const at = '2026-01-01T00:00:00.000Z';
@@ -11,7 +12,7 @@ const spend = { tokens: 0, usd: '0' };
 
 /** A session that a test plays by hand: what it emits is numbered, kept and sent to whoever follows. */
 export class FakeSession {
-  readonly events: NumberedEvent[] = [];
+  readonly events: NumberedSessionEvent[] = [];
   readonly partials: PartialEvent[] = [];
   readonly followers = new Set<ServerResponse>();
   /** `Last-Event-ID` of each connection, '' for none. */
@@ -22,9 +23,9 @@ export class FakeSession {
 
   constructor(readonly status: SessionStatus) {}
 
-  emit(...events: DurableEvent[]): void {
+  emit(...events: SessionDurableEvent[]): void {
     for (const event of events) {
-      const numbered: NumberedEvent = { ...event, id: this.events.length + 1 };
+      const numbered: NumberedSessionEvent = { ...event, id: this.events.length + 1 };
       this.events.push(numbered);
       this.#apply(numbered);
       for (const follower of this.followers) this.#send(follower, numbered);
@@ -75,7 +76,7 @@ export class FakeSession {
     }
   }
 
-  #send(response: ServerResponse, { id, event, data }: NumberedEvent): void {
+  #send(response: ServerResponse, { id, event, data }: NumberedSessionEvent): void {
     response.write(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   }
 
@@ -83,7 +84,7 @@ export class FakeSession {
     response.write(`event: partial\ndata: ${JSON.stringify(partial)}\n\n`);
   }
 
-  #apply(event: NumberedEvent): void {
+  #apply(event: NumberedSessionEvent): void {
     const { status } = this;
     if (event.event === 'state') {
       status.state = event.data.to as SessionStatus['state'];
@@ -103,7 +104,7 @@ export class FakeSession {
   }
 }
 
-export const stateEvent = (from: string, to: string, on: string, agreement = 0): DurableEvent => ({
+export const stateEvent = (from: string, to: string, on: string, agreement = 0): SessionDurableEvent => ({
   event: 'state',
   data: { at, machine: 'session', from, to, on, actions: [], agreement },
 });
@@ -111,23 +112,23 @@ export const stateEvent = (from: string, to: string, on: string, agreement = 0):
 export const laneEvent = (
   lane_id: string,
   to: SessionStatus['lanes'][number]['state'],
-  more: Partial<Extract<DurableEvent, { event: 'lane' }>['data']> = {},
-): DurableEvent => ({
+  more: Partial<Extract<SessionDurableEvent, { event: 'lane' }>['data']> = {},
+): SessionDurableEvent => ({
   event: 'lane',
   data: { at, lane_id, from: 'INIT', to, on: 'FINAL', attempt: 1, tier: 'silver', ...more },
 });
 
-export const provisionalEvent = (answer: string, agreement: number, lanes: string[], number = 1): DurableEvent => ({
+export const provisionalEvent = (answer: string, agreement: number, lanes: string[], number = 1): SessionDurableEvent => ({
   event: 'provisional',
   data: { number, answer, agreement, lanes, expiry_ms: 15_000, at, expired: false, revised: false },
 });
 
-export const revisionEvent = (agreement: number, answer: string): DurableEvent => ({
+export const revisionEvent = (agreement: number, answer: string): SessionDurableEvent => ({
   event: 'revision',
   data: { at, replaces: 1, because: 'leader_changed', agreement, answer },
 });
 
-export const finalEvent = (answer: string, more: Partial<SessionResult> = {}): DurableEvent => ({
+export const finalEvent = (answer: string, more: Partial<SessionResult> = {}): SessionDurableEvent => ({
   event: 'final',
   data: {
     answer,

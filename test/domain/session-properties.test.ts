@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { durableEventSchema, type DurableEvent } from '../../src/contracts/events.js';
+import { sessionEventSchema, type SessionDurableEvent } from '../../src/contracts/session-events.js';
 import { sessionStatusSchema } from '../../src/contracts/session.js';
 import { hasEnded } from '../../src/domain/lane.js';
 import { isOver, nextDue } from '../../src/domain/session.js';
@@ -13,7 +13,7 @@ import { playOut, randomPlay, type RandomPlay } from '../support/random-play.js'
 interface Moment {
   before: Session;
   session: Session;
-  events: DurableEvent[];
+  events: SessionDurableEvent[];
   effects: SessionEffect[];
   now: number;
 }
@@ -35,7 +35,7 @@ const momentsOf = (random: RandomPlay): Moment[] => {
   return moments;
 };
 const lastOf = (moments: readonly Moment[]): Session => moments.at(-1)!.session;
-const eventsOf = (moments: readonly Moment[]): DurableEvent[] => moments.flatMap(({ events }) => events);
+const eventsOf = (moments: readonly Moment[]): SessionDurableEvent[] => moments.flatMap(({ events }) => events);
 
 /** From the title, so that every fact has plays of its own, and a failure is the same for everybody. */
 const seed = (): number =>
@@ -59,7 +59,7 @@ const settled = (session: Session): unknown => ({
   lanes: session.lanes.map(({ state, answer, text, reason }) => ({ state, answer, text, reason })),
 });
 
-const laneIdsIn = (event: DurableEvent): string[] => {
+const laneIdsIn = (event: SessionDurableEvent): string[] => {
   switch (event.event) {
     case 'lane':
       return [event.data.lane_id];
@@ -183,7 +183,7 @@ describe('a session, whatever happens to it,', () => {
   test('says what the contract says', () => {
     always((random) => {
       const moments = momentsOf(random);
-      for (const event of eventsOf(moments)) durableEventSchema.parse(event);
+      for (const event of eventsOf(moments)) sessionEventSchema.parse(event);
       for (const { session } of moments) sessionStatusSchema.parse(sessionStatus(session));
     });
   });

@@ -1,4 +1,4 @@
-import type { DurableEvent } from '../../src/contracts/events.js';
+import type { SessionDurableEvent } from '../../src/contracts/session-events.js';
 import { openSessionSchema, type OpenSessionBody } from '../../src/contracts/session.js';
 import type { LaneReport } from '../../src/domain/lane.js';
 import type { Operator } from '../../src/domain/session-setup.js';
@@ -26,7 +26,7 @@ export const deepFreeze = <T>(value: T): T => {
   return value;
 };
 
-type DataOf = { [E in DurableEvent as E['event']]: E['data'] };
+type DataOf = { [E in SessionDurableEvent as E['event']]: E['data'] };
 
 const scripted = { kind: 'scripted' as const, script: [{ final: 'x' }] };
 
@@ -34,7 +34,7 @@ const scripted = { kind: 'scripted' as const, script: [{ final: 'x' }] };
 export class Play {
   session: Session;
   effects: SessionEffect[] = [];
-  events: DurableEvent[] = [];
+  events: SessionDurableEvent[] = [];
   /** Epoch milliseconds; the session starts at 1000. */
   now = 1_000;
 

@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import { maxRefinements } from '../domain/debate/passes.js';
+import { planFaults } from '../domain/debate/plan.js';
+import { adapterSchema } from './adapter.js';
+import { sandboxOptionsSchema } from './execution.js';
+import { approvalPolicySchema } from './feedback.js';
+import { planSchema } from './plan.js';
+import { budgetSchema, startCommon, startedSchema } from './work.js';
+
+/** In the order in which they speak (spec 02 "Rounds"). */
+export const roles = ['analyst', 'solution', 'critic', 'security', 'optimizer'] as const;
+export const roleSchema = z.enum(roles);
+export type Role = z.infer<typeof roleSchema>;
+
+const lockSchema = z.string().min(1).max(256);
+export const locksSchema = z
+  .strictObject({
+    project: z
+      .union([lockSchema, z.array(lockSchema).min(1, 'must name at least one project').max(50)])
+      .optional()
+      .meta({ description: 'The cloud project, or a list of those that are allowed.' }),
+    database: lockSchema.optional().meta({ description: 'Name of the memory database.' }),
+    tenant: lockSchema.optional(),
+  })
+  .meta({
+    id: 'Locks',
+    description: "What the worker's environment has to say of itself; a lock left out is not checked.",
+  });
+export type Locks = z.infer<typeof locksSchema>;
+
+export const debateRoleSchema = z
+  .strictObject({
+    adapter: adapterSchema,
+    persona: z
+      .strictObject({
+        persona_id: z
+          .string()
+          .min(1)
+          .max(64)
+          .optional()
+          .meta({ description: "Whose rating it is; else the role's name." }),
+        instructions: z
+          .string()
+          .min(1)
+          .max(100_000)
+          .optional()
+          .meta({ description: "In place of the role's built-in instructions." }),
+      })
+      .optional(),
+  })
+  .meta({ id: 'DebateRole' });
+export type DebateRole = z.infer<typeof debateRoleSchema>;
+
+const share = z.number().min(0).max(1);
+
+export const debateLimitsSchema = z
+  .strictObject({
+    refinements: z.number().int().min(0).max(maxRefinements).default(maxRefinements),
+    max_repairs: z.number().int().min(0).max(10).default(2),
+    proceed: share.default(0.6).meta({ description: 'Consensus from which the plan is executed.' }),
+    refine_below: share.default(0.8).meta({ description: 'Consensus below which another pass is asked for.' }),
+    veto: share.default(0.9).meta({ description: 'Confidence from which security against the plan blocks it.' }),
+    top_k: z.number().int().min(0).max(100).default(5).meta({ description: 'Similar past traces that are looked at.' }),
+    answer_timeout_ms: z.number().int().min(1).max(3_600_000).default(120_000),
+  })
+  .meta({ id: 'DebateLimits' });
+export type DebateLimits = z.infer<typeof debateLimitsSchema>;
+
+/** Tokens of a debate whose request names no limit (details 2.5). */
+export const presetMaxTokens = 100_000;
+
+/** POST /v1/debates (spec 10). Contradictions are refused here, all at once (spec 00). */
+export const openDebateSchema = z
+  .strictObject({
+    ...startCommon,
+    budget: budgetSchema
+      .extend({ max_tokens: z.number().int().min(0).default(presetMaxTokens) })
+      .prefault({})
+      .meta({ id: 'DebateBudget' }),
+    task: z.string().trim().min(1, 'must say what is to be done').max(100_000),
+    workspace: z
+      .strictObject({
+        path: z
+          .string()
+          .min(1)
+          .max(4_096)
+          .refine((path) => path.startsWith('/'), 'must be an absolute path on the worker')
+          .meta({ description: 'The folder that tasks work in, on the worker.' }),
+        locks: locksSchema.prefault({}),
+      })
+      .meta({ id: 'DebateWorkspace' }),
+    roles: z.strictObject({
+      analyst: debateRoleSchema,
+      solution: debateRoleSchema,
+      critic: debateRoleSchema,
+      security: debateRoleSchema,
+      optimizer: debateRoleSchema,
+    }),
+    limits: debateLimitsSchema.prefault({}),
+    sandbox: sandboxOptionsSchema.prefault({}),
+    approval: approvalPolicySchema.prefault({}),
+    plan: planSchema
+      .nullable()
+      .default(null)
+      .meta({ description: 'A plan to start from; null: the solution role proposes the first.' }),
+  })
+  .superRefine(({ roles: given, limits, approval, plan }, context) => {
+    const fault = (path: (string | number)[], message: string): void => {
+      context.addIssue({ code: 'custom', path, message });
+    };
+    for (const role of roles) {
+      if (given[role].adapter.kind === 'external') {
+        fault(['roles', role, 'adapter', 'kind'], 'cannot be external: a role has to answer a call');
+      }
+    }
+    if (limits.proceed > limits.refine_below + 1e-9) {
+      fault(
+        ['limits', 'proceed'],
+        `must be at most limits.refine_below (${limits.refine_below}), or no pass could improve what is rejected; got ${limits.proceed}`,
+      );
+    }
+    const { k, approvers, escalate_after_ms: after, escalate_to: to, timeout_ms: timeout } = approval;
+    if (approvers) {
+      const people = new Set([...approvers, ...(to ?? [])]).size;
+      if (k > people) {
+        fault(
+          ['approval', 'k'],
+          `must be at most the ${people} who may approve (approvers and escalate_to), or nothing could be approved; got ${k}`,
+        );
+      }
+    }
+    if (after !== undefined && !to)
+      fault(['approval', 'escalate_to'], 'escalate_after_ms needs the names to escalate to');
+    if (to && after === undefined)
+      fault(['approval', 'escalate_after_ms'], 'escalate_to needs the delay to escalate after');
+    if (after !== undefined && after >= timeout) {
+      fault(
+        ['approval', 'escalate_after_ms'],
+        `must be below approval.timeout_ms (${timeout}), or the request has expired by then; got ${after}`,
+      );
+    }
+    if (plan?.tasks.length === 0) {
+      fault(
+        ['plan', 'tasks'],
+        'must have at least one task; leave plan out, or null, to let the solution role propose one',
+      );
+    }
+    for (const { path, message } of plan ? planFaults(plan) : []) fault(['plan', ...path], message);
+  })
+  .meta({ id: 'OpenDebate' });
+export type OpenDebate = z.infer<typeof openDebateSchema>;
+export type OpenDebateBody = z.input<typeof openDebateSchema>;
+
+export const debateStartedSchema = startedSchema.extend({ kind: z.literal('debate') }).meta({ id: 'DebateStarted' });
+export type DebateStarted = z.infer<typeof debateStartedSchema>;

@@ -1,0 +1,90 @@
+import type { AuditEntry } from '../../contracts/audit.js';
+import { digestOf } from '../canonical-json.js';
+import { executionReport } from './execution.js';
+import { outcomeOf, reasonOf } from './result.js';
+import type { DebateState } from './state.js';
+
+/**
+ * What the audit log gets of a debate: what was decided, who approved it, what was done and taken back. Commands stand there by
+ * their digests alone, as arguments may hold secrets; each entry is written once by its key.
+ */
+export const auditEntries = (debate: DebateState): AuditEntry[] => {
+  const { setup, decision, execution, approvals } = debate;
+  const entry = (name: string, type: string, data: AuditEntry['data']): AuditEntry => ({
+    key: `${setup.id} ${setup.traceId} ${name}`,
+    work_id: setup.id,
+    kind: 'debate',
+    tenant: setup.tenant,
+    trace_id: setup.traceId,
+    type,
+    data,
+  });
+  const report = executionReport(debate);
+  return [
+    entry('decided', 'debate.decided', {
+      decision: decision?.decision ?? null,
+      why: decision?.why ?? null,
+      consensus: debate.consensus,
+      passes: debate.pass,
+      plan: digestOf(debate.plan),
+      votes: debate.votes.map(({ role, persona_id, stance, confidence, weight }) => ({
+        role,
+        persona_id,
+        stance,
+        confidence,
+        weight,
+      })),
+      findings: debate.statements
+        .filter(({ role, pass }) => role === 'security' && pass === debate.pass)
+        .flatMap(({ findings }) => findings.map(({ rule, where, confidence }) => ({ rule, where, confidence }))),
+    }),
+    ...approvals.flatMap(({ request, outcome, answers, used_at: usedAt }, index) => [
+      entry(`approval ${index + 1} requested`, 'approval.requested', {
+        request_id: request.request_id,
+        digest: request.digest,
+        at: request.opened_at,
+      }),
+      entry(`approval ${index + 1} closed`, 'approval.closed', {
+        request_id: request.request_id,
+        digest: request.digest,
+        outcome,
+        used_at: usedAt,
+        answers: answers.map(({ response, provided_by, authenticated, source, parsed_at }) => ({
+          response,
+          provided_by,
+          authenticated,
+          source,
+          parsed_at,
+        })),
+      }),
+    ]),
+    ...(report && execution
+      ? [
+          entry('executed', 'debate.executed', {
+            valid: report.valid,
+            repairs: report.repairs,
+            tasks: report.tasks.map(({ task_id, round, outcome, argv, command, attempt }) => ({
+              task_id,
+              round,
+              outcome,
+              attempt,
+              argv: digestOf(argv),
+              exit_code: command?.exit_code ?? null,
+            })),
+          }),
+        ]
+      : []),
+    ...(report?.rollback
+      ? [
+          entry('rolled back', 'debate.rolled_back', {
+            restored: report.rollback.restored,
+            undone: report.rollback.undone.map(({ task_id, outcome }) => ({ task_id, outcome })),
+            manual: report.rollback.manual.length,
+            workspace_before: report.rollback.workspace_before,
+            workspace_after: report.rollback.workspace_after,
+          }),
+        ]
+      : []),
+    entry('ended', 'debate.ended', { outcome: outcomeOf(debate), reason: reasonOf(debate) }),
+  ];
+};

@@ -1,0 +1,96 @@
+import { nextApprovalDue } from '../approval.js';
+import { iso } from '../instant.js';
+import { isTerminal, step } from '../machine.js';
+import { takeAnswer, takeFeedback, tick } from './answers.js';
+import { type DebateDraft, type DebateStep, openDraft, say } from './draft.js';
+import type { DebateEvent } from './effects.js';
+import { factsOf } from './facts.js';
+import { openGate } from './gate.js';
+import { type DebateEventName, debateMachine } from './machine.js';
+import { nextEvent } from './next.js';
+import { perform, rollbackReason } from './perform.js';
+import { sayRolledBack } from './running.js';
+import type { DebateState } from './state.js';
+import { describeWaiting, waitingFor } from './waiting.js';
+
+export type { DebateStep } from './draft.js';
+
+export const isOver = ({ state }: Pick<DebateState, 'state'>): boolean => isTerminal(debateMachine, state);
+
+/**
+ * Takes one event and follows every transition it makes possible: pure, so that a replay, a test and a diagram see the same
+ * debate (spec 02). What answers nothing that is under way is counted and changes nothing. `now` is epoch milliseconds.
+ * @throws InvalidTransitionError for a second START while the debate runs; nothing has changed then.
+ */
+export const stepDebate = (debate: DebateState, event: DebateEvent, now: number): DebateStep => {
+  const draft = openDraft(debate, now);
+  take(draft, event);
+  for (let on = nextEvent(draft.debate); on !== null; on = nextEvent(draft.debate)) transition(draft, on);
+  noteWaiting(draft);
+  return { debate: draft.debate, effects: draft.effects, events: draft.events };
+};
+
+/** The next moment at which time alone changes something, or null: an approval expires, or others are asked as well. */
+export const nextDue = (debate: DebateState): number | null => {
+  const gate = isOver(debate) ? null : openGate(debate);
+  return gate && nextApprovalDue(gate);
+};
+
+const take = (draft: DebateDraft, event: DebateEvent): void => {
+  const { debate } = draft;
+  if (isOver(debate)) {
+    // Time passes for what has ended, too, and is no event of its own.
+    if (event.type !== 'TICK') debate.dropped += 1;
+    return;
+  }
+  switch (event.type) {
+    case 'START':
+      return transition(draft, 'START');
+    case 'TICK':
+      return tick(draft);
+    case 'CANCEL':
+      return cancel(draft);
+    case 'FEEDBACK':
+      return takeFeedback(draft, event.given);
+    default:
+      return takeAnswer(draft, event);
+  }
+};
+
+const decided = new Set<DebateState['state']>(['SUCCEEDED', 'BLOCKED', 'STORING_MEMORY', 'AUDITING']);
+
+const cancel = (draft: DebateDraft): void => {
+  const { debate } = draft;
+  if (!decided.has(debate.state)) debate.cancelled = true;
+  transition(draft, 'CANCEL');
+};
+
+const transition = (draft: DebateDraft, on: DebateEventName): void => {
+  const { debate, now, events } = draft;
+  const taken = step(debateMachine, debate.state, on, factsOf(debate));
+  debate.state = taken.to;
+  events.push({
+    event: 'state',
+    data: {
+      at: iso(now),
+      machine: 'debate',
+      from: taken.from,
+      to: taken.to,
+      on,
+      actions: [...taken.actions],
+      pass: debate.pass,
+    },
+  });
+  if (isOver(debate)) debate.endedAt = now;
+  if (on === 'ROLLED_BACK') sayRolledBack(draft, rollbackReason(debate, on));
+  for (const action of taken.actions) perform(draft, action, on);
+};
+
+const noteWaiting = (draft: DebateDraft): void => {
+  const { debate, now } = draft;
+  const waiting = waitingFor(debate);
+  const before = debate.waiting;
+  if (waiting?.on === before?.on && waiting?.id === before?.id) return;
+  debate.waiting = waiting && { ...waiting, since: now };
+  say(draft, { event: 'waiting', data: describeWaiting(debate) });
+};

@@ -1,0 +1,33 @@
+import { atLeast } from '../numbers.js';
+import { isVeto, statementOf } from './consensus.js';
+import { failureIn, ranNothing } from './execution.js';
+import { repairsBegun } from './healing.js';
+import type { DebateFacts } from './machine.js';
+import { mayRefine } from './passes.js';
+import type { DebateState } from './state.js';
+
+/** What the guards look at, from the state alone. */
+export const factsOf = (debate: DebateState): DebateFacts => {
+  const { setup, consensus, plan, execution, cancelled } = debate;
+  const { limits, approval } = setup;
+  const security = statementOf(debate, 'security');
+  const tasks = execution?.repairs.at(-1)?.tasks ?? plan.tasks;
+  const failed = execution ? failureIn(execution) : null;
+  const fault = execution?.fault ?? null;
+  return {
+    mayRefine: mayRefine(debate),
+    wantsRefinement: !atLeast(consensus, limits.refine_below),
+    veto: isVeto(security, limits.veto),
+    securityValid: security?.valid ?? false,
+    consensusHolds: atLeast(consensus, limits.proceed),
+    approvalRequired: approval.required && tasks.length > 0,
+    snapshotTaken: execution !== null && execution.snapshot !== null,
+    nothingRan:
+      execution === null ||
+      execution.snapshot === null ||
+      (execution.reports.length === 0 && fault !== null && ranNothing(fault)),
+    valid: execution?.valid === true,
+    mayRepair: failed !== null && fault === null && repairsBegun(debate) < limits.max_repairs,
+    cancelled,
+  };
+};

@@ -1,0 +1,65 @@
+import type { DebateOutcome, DebateResult } from '../../contracts/debate-status.js';
+import { executionReport } from './execution.js';
+import { isIncomplete, rollbackReport } from './rollback.js';
+import type { DebateState } from './state.js';
+
+/** How a debate that is over, or about to be remembered, came out (spec 02, 10). */
+export const outcomeOf = (debate: DebateState): DebateOutcome => {
+  if (debate.state === 'ABORTED' || debate.cancelled) return 'aborted';
+  if (!debate.execution) return 'blocked';
+  if (debate.execution.valid && !debate.rollback) return 'succeeded';
+  const rollback = rollbackReport(debate);
+  return rollback && isIncomplete(rollback) ? 'rollback_incomplete' : 'rolled_back';
+};
+
+const healed = ({ execution }: DebateState): string => {
+  const repairs = execution?.repairs.filter(({ healed: mended }) => mended).length ?? 0;
+  return repairs === 0
+    ? ''
+    : `, after ${execution?.repairs.length} ${execution?.repairs.length === 1 ? 'repair' : 'repairs'}`;
+};
+
+/** In a sentence, why it ended so. */
+export const reasonOf = (debate: DebateState): string => {
+  const { decision, execution, error, cancelled } = debate;
+  const faults = execution?.faults.join('; ') ?? '';
+  const left = rollbackReport(debate)?.manual.join('; ') ?? '';
+  switch (outcomeOf(debate)) {
+    case 'succeeded':
+      return `all ${execution?.done.length ?? 0} tasks succeeded, and what they declare holds${healed(debate)}`;
+    case 'blocked':
+      return decision?.why ?? 'the plan was blocked';
+    case 'rolled_back':
+      return `the execution is not valid, and was rolled back: ${faults}`;
+    case 'rollback_incomplete':
+      return `the execution is not valid (${faults}), and could not be rolled back entirely: ${left}`;
+    case 'aborted':
+      if (error) return `${error.code}: ${error.message}`;
+      if (!cancelled) return 'the debate was aborted';
+      return left === ''
+        ? 'the debate was cancelled'
+        : `the debate was cancelled, and could not be rolled back entirely: ${left}`;
+  }
+};
+
+const budgetNote = ({ unheard, setup }: DebateState): string | null =>
+  unheard.length === 0
+    ? null
+    : `for want of budget (max_tokens ${setup.budget.maxTokens ?? 'none'}) these did not speak: ${unheard.join(', ')}`;
+
+/** The result of spec 10; complete once the debate is over. */
+export const debateResult = (debate: DebateState): DebateResult => ({
+  decision: debate.decision?.decision ?? null,
+  outcome: outcomeOf(debate),
+  reason: reasonOf(debate),
+  consensus: debate.consensus,
+  passes: debate.pass,
+  votes: debate.votes,
+  duels: debate.duels,
+  report: executionReport(debate),
+  trace_id: debate.setup.traceId,
+  memory: debate.memory,
+  audit: debate.audit === 'failed' ? null : debate.audit,
+  budget_note: budgetNote(debate),
+  notes: debate.notes,
+});

@@ -1,0 +1,152 @@
+import type { Role } from '../../contracts/debate.js';
+import type { Statement } from '../../contracts/debate-status.js';
+import type { Finding } from '../../contracts/finding.js';
+import { add, noAmount, usd } from '../budget.js';
+import { iso } from '../instant.js';
+import { scanPlan } from '../security-rules/index.js';
+import type { Amount } from '../session-setup.js';
+import { callOf, spent } from './calls.js';
+import { type DebateDraft, say, want } from './draft.js';
+import type { AskOutcome, AskPurpose } from './effects.js';
+import { planFaults } from './plan.js';
+import { reaskPrompt, statementPrompt } from './prompts.js';
+import type { RoleAnswer } from './statement.js';
+import type { CodedFault, DebateState, StatementRecord } from './state.js';
+
+export const spend = (amount: Amount): { tokens: number; usd: string } => ({
+  tokens: amount.tokens,
+  usd: usd(amount.usdMicros),
+});
+
+/** Calls a role, unless the budget refuses it. @returns why it is refused; null: it is under way */
+export const call = (
+  draft: DebateDraft,
+  role: Role,
+  asked: { purpose: AskPurpose; attempt: 1 | 2; prompt: string; instructions: string },
+): string | null => {
+  const { debate, now } = draft;
+  const made = callOf(debate, role, asked);
+  if ('ask' in made) {
+    want(draft, { type: 'ask', ...made.ask });
+    return null;
+  }
+  const what = asked.purpose === 'statement' ? `in pass ${debate.pass}` : `for a ${asked.purpose}`;
+  debate.unheard = [...debate.unheard, `${role} ${what}`];
+  say(draft, {
+    event: 'budget',
+    data: { at: iso(now), action: 'refused', role, message: made.refused, spend: spend(spent(debate)) },
+  });
+  return made.refused;
+};
+
+/** What a call has used is spent, whether its answer is still awaited or not. */
+export const settleCall = ({ debate }: DebateDraft, role: Role, usage: Amount): void => {
+  debate.calls = { ...debate.calls, [role]: debate.calls[role] + 1 };
+  debate.usage = { ...debate.usage, [role]: add(debate.usage[role], usage) };
+};
+
+/** A role's turn: it is asked, or abstains at once for want of budget. */
+export const askRole = (draft: DebateDraft, role: Role): void => {
+  const { debate } = draft;
+  debate.firstTry = null;
+  const { instructions } = debate.setup.roles[role];
+  const prompt = statementPrompt(debate, role);
+  const refused = call(draft, role, { purpose: 'statement', attempt: 1, prompt, instructions });
+  if (refused !== null) abstain(draft, role, { code: 'EBUDGET', message: refused }, 0);
+};
+
+/** What the role that speaks has answered; what cannot be read is asked for once more (details 2.6). */
+export const hear = (draft: DebateDraft, role: Role, outcome: AskOutcome, usage: Amount): void => {
+  const { debate } = draft;
+  const read = readable(outcome);
+  if ('answer' in read) {
+    speak(draft, role, read.answer, usage);
+    return;
+  }
+  const { fault, faults } = read;
+  if (faults === null || debate.firstTry !== null) {
+    abstain(draft, role, fault, debate.firstTry ? 2 : 1, usage);
+    return;
+  }
+  debate.firstTry = { faults, usage };
+  const { instructions } = debate.setup.roles[role];
+  const prompt = reaskPrompt(statementPrompt(debate, role), faults);
+  const refused = call(draft, role, { purpose: 'statement', attempt: 2, prompt, instructions });
+  if (refused !== null) abstain(draft, role, { ...fault, message: `${fault.message}; not asked again: ${refused}` }, 1);
+};
+
+/** A plan that cannot be run in any order is as good as none: its answer counts as one that cannot be read. */
+const readable = (outcome: AskOutcome): { answer: RoleAnswer } | { fault: CodedFault; faults: string[] | null } => {
+  const unreadable = (faults: string[]): { fault: CodedFault; faults: string[] } => ({
+    fault: { code: 'EPROTO', message: faults.join('; ') },
+    faults,
+  });
+  switch (outcome.outcome) {
+    case 'statement': {
+      const { plan } = outcome.answer;
+      const faults = plan ? planFaults(plan).map(({ path, message }) => `"plan.${path.join('.')}" ${message}`) : [];
+      return faults.length > 0 ? unreadable(faults) : { answer: outcome.answer };
+    }
+    case 'unreadable':
+      return unreadable(outcome.faults);
+    case 'failed':
+      return { fault: { code: outcome.code, message: outcome.message }, faults: null };
+    case 'diagnosis':
+    case 'repair':
+      return unreadable([`a statement was asked for; got a ${outcome.outcome}`]);
+  }
+};
+
+const speak = (draft: DebateDraft, role: Role, answer: RoleAnswer, usage: Amount): void => {
+  const { debate, now } = draft;
+  const { stance, confidence, position, issues, changes, plan } = answer;
+  const isNew = role === 'solution' && plan !== null;
+  if (isNew) {
+    debate.plan = plan;
+    debate.planFromPass = debate.pass;
+  }
+  const first = debate.firstTry;
+  const failure = first ? { code: 'EPROTO', message: first.faults.join('; ') } : null;
+  const said = { stance, confidence, position, issues, changes, plan: isNew, valid: true, failure };
+  record(draft, role, said, first ? 2 : 1, usage);
+  if (isNew) say(draft, { event: 'plan', data: { at: iso(now), plan, from_pass: debate.pass } });
+};
+
+/** What a first try has used is known already; `usage` is of the call that ended now. */
+const abstain = (draft: DebateDraft, role: Role, failure: CodedFault, calls: number, usage = noAmount): void => {
+  const silence = { stance: 'abstain' as const, confidence: 0, position: '', issues: [], changes: [], plan: false };
+  record(draft, role, { ...silence, valid: false, failure }, calls, usage);
+};
+
+type Said = Pick<Statement, 'stance' | 'confidence' | 'position' | 'issues' | 'changes' | 'plan' | 'valid' | 'failure'>;
+
+/** Adds a statement to the transcript; security's with what the static scan of the plan finds (spec 02 "Decision"). */
+const record = (draft: DebateDraft, role: Role, said: Said, calls: number, usage: Amount): void => {
+  const { debate, now } = draft;
+  const statement: StatementRecord = {
+    pass: debate.pass,
+    role,
+    persona_id: debate.setup.roles[role].personaId,
+    ...(role === 'security' ? withFindings(said, findingsOf(debate)) : { ...said, findings: [] }),
+    calls,
+    usage: add(debate.firstTry?.usage ?? noAmount, usage),
+    at: now,
+  };
+  debate.firstTry = null;
+  debate.statements = [...debate.statements, statement];
+  say(draft, { event: 'statement', data: { ...statement, usage: spend(statement.usage), at: iso(now) } });
+};
+
+const findingsOf = ({ plan, workspace, setup }: DebateState): Finding[] =>
+  scanPlan(plan, workspace ?? setup.workspace.path);
+
+/**
+ * A finding makes the statement one against the plan, with at least the rule's confidence, whatever the agent said and even
+ * where it said nothing: so that a veto needs no model. Its own confidence in being for the plan says nothing against it.
+ */
+export const withFindings = <S extends Said>(said: S, findings: Finding[]): S & { findings: Finding[] } => {
+  if (findings.length === 0) return { ...said, findings };
+  const least = Math.max(...findings.map(({ confidence }) => confidence));
+  const confidence = said.stance === 'against' ? Math.max(said.confidence, least) : least;
+  return { ...said, stance: 'against', confidence, findings };
+};

@@ -1,0 +1,39 @@
+import type { DebateLimits, Locks, Role } from '../../contracts/debate.js';
+import type { SandboxOptions } from '../../contracts/execution.js';
+import type { ApprovalPolicy } from '../../contracts/feedback.js';
+import type { Plan } from '../../contracts/plan.js';
+import type { BudgetLimits } from '../budget.js';
+import type { Amount, CallSetup } from '../session-setup.js';
+
+/** A role with everything decided that depends on the operator's configuration, so that the workflow needs none of it. */
+export interface RoleSetup extends Omit<CallSetup, 'faults'> {
+  role: Role;
+  personaId: string;
+  /** Built-in, or the request's own. */
+  instructions: string;
+  /** What a call is likely to use for each 1,000 characters of prompt, over and above `estimate`: prompts grow. */
+  per1000Characters: Amount;
+}
+
+export interface DebateSetup {
+  id: string;
+  tenant: string;
+  labels: Record<string, string>;
+  /** 32 hex digits. */
+  traceId: string;
+  /** Where a person sees this debate in Temporal's Web UI. */
+  webUiUrl: string;
+  /** Name of the one who started it, who may not approve it; null: not known. */
+  startedBy: string | null;
+  /** Whether only people whose keys the gateway has checked may approve. */
+  requiresAuthentication: boolean;
+  task: string;
+  workspace: { path: string; locks: Locks };
+  roles: Record<Role, RoleSetup>;
+  limits: DebateLimits;
+  sandbox: SandboxOptions;
+  approval: ApprovalPolicy;
+  /** The plan to start from; no tasks: the solution role proposes the first. */
+  plan: Plan;
+  budget: BudgetLimits;
+}
