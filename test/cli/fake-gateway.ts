@@ -118,7 +118,12 @@ export const laneEvent = (
   data: { at, lane_id, from: 'INIT', to, on: 'FINAL', attempt: 1, tier: 'silver', ...more },
 });
 
-export const provisionalEvent = (answer: string, agreement: number, lanes: string[], number = 1): SessionDurableEvent => ({
+export const provisionalEvent = (
+  answer: string,
+  agreement: number,
+  lanes: string[],
+  number = 1,
+): SessionDurableEvent => ({
   event: 'provisional',
   data: { number, answer, agreement, lanes, expiry_ms: 15_000, at, expired: false, revised: false },
 });
