@@ -8,6 +8,12 @@ export interface MemoryActivityPorts extends Memories {
   onError: OnError;
 }
 
+/** Whether MongoDB holds the trace now; `error` is there for who reports a mirroring that failed. */
+export interface Mirrored {
+  mongo: boolean;
+  error: string | null;
+}
+
 /** Traces of before that one mirroring takes along, so that a MongoDB that was away catches up by and by. */
 const caughtUpAtOnce = 200;
 
@@ -54,7 +60,7 @@ export const createMemoryActivities = ({ memory, mirror, onError }: MemoryActivi
         if (signal?.aborted === true || !(error instanceof ParleyError)) throw error;
         onError(error, 'MongoDB has not caught up yet; the next trace tries again');
       }
-      return { mongo: true };
+      return { mongo: true, error: null };
     },
   };
 };

@@ -106,7 +106,10 @@ export class SqliteMemory implements MemoryPort {
   }
 
   async close(): Promise<void> {
-    if (this.#database.isOpen) this.#database.close();
+    if (!this.#database.isOpen) return;
+    // What waits in the file beside it goes into the file itself, so that a copy of it is whole.
+    this.#guarded(() => this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
+    this.#database.close();
   }
 
   #guarded<T>(work: () => T): T {
