@@ -45,8 +45,8 @@ export const createMemoryActivities = ({ memory, mirror, onError }: MemoryActivi
       trace: TraceRecord,
       signal?: AbortSignal,
       beat = (): void => {},
-    ): Promise<{ mongo: boolean }> => {
-      if (mirror === null) return { mongo: false };
+    ): Promise<Mirrored> => {
+      if (mirror === null) return { mongo: false, error: null };
       await mirror.mirror(trace, signal);
       await memory.markMirrored(trace.trace_id);
       try {
