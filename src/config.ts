@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, isAbsolute, resolve } from 'node:path';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
+import { type ApiKey, distinctKeys, isPath, KeysError, parseApiKeys, readKeyFile } from './api-keys.js';
 import { windowSchema } from './contracts/frames.js';
 import { tiers } from './contracts/session.js';
 
@@ -78,44 +79,19 @@ const foldersSchema = z
   .refine((folders) => folders.every(isAbsolute), `must be absolute paths with "${delimiter}" between them`)
   .transform((folders) => folders.map((folder) => resolve(folder)));
 
-/** A key is kept as its sha256 only; `tenant` and `roles` of the Access section come with that feature. */
-export interface ApiKey {
-  name: string;
-  sha256: Buffer;
-}
-
-const keyText = z.string().regex(/^\S{16,}$/, 'a key must be at least 16 characters without spaces');
-const hashed = (name: string, key: string): ApiKey => ({ name, sha256: createHash('sha256').update(key).digest() });
-
+/** Keys, or the path of a file that holds them. */
 const apiKeysSchema = z
   .string()
   .default('')
-  .transform((text, context): ApiKey[] => {
-    const wanted = 'must be name:key,name:key or {"name":"key"}';
-    const refuse = (message: string): ApiKey[] => {
-      context.addIssue({ code: 'custom', message });
+  .transform((text, context): { keys: readonly ApiKey[]; file: string | null } => {
+    if (isPath(text.trim())) return { keys: [], file: resolve(text.trim()) };
+    try {
+      return { keys: parseApiKeys(text), file: null };
+    } catch (error) {
+      if (!(error instanceof KeysError)) throw error;
+      context.addIssue({ code: 'custom', message: error.message });
       return z.NEVER;
-    };
-    let pairs: [string, unknown][];
-    if (text.trimStart().startsWith('{')) {
-      try {
-        pairs = Object.entries(JSON.parse(text) as Record<string, unknown>);
-      } catch {
-        return refuse(`${wanted}; the JSON does not parse`);
-      }
-    } else {
-      const entries = text
-        .split(',')
-        .map((entry) => entry.trim())
-        .filter((entry) => entry !== '');
-      if (entries.some((entry) => entry.indexOf(':') < 1)) return refuse(`${wanted}; an entry has no name`);
-      pairs = entries.map((entry) => [entry.slice(0, entry.indexOf(':')), entry.slice(entry.indexOf(':') + 1)]);
     }
-    // The faults name the entry and never show the key.
-    const faulty = pairs.filter(([, key]) => !keyText.safeParse(key).success).map(([name]) => name);
-    if (faulty.length > 0)
-      return refuse(`a key must be at least 16 characters without spaces; see ${faulty.join(', ')}`);
-    return pairs.map(([name, key]) => hashed(name, String(key)));
   });
 
 const environmentSchema = z
@@ -131,6 +107,8 @@ const environmentSchema = z
     TEMPORAL_UI_PORT: whole(0, 65_535, 8233),
     PARLEY_DATA: z.string().min(1).default('.parley'),
     PARLEY_API_KEYS: apiKeysSchema,
+    PARLEY_KEYS_FILE: z.string().min(1).optional(),
+    PARLEY_AUDIT_KEY_FILE: z.string().min(1).optional(),
     PARLEY_LANE_SECRET: z.string().min(16, 'must be at least 16 characters').optional(),
     PARLEY_POLICY: json(policySchema, policyExample).optional(),
     PARLEY_WINDOW: json(windowSchema, '{"max_parallel":20,"max_tokens":200000,"max_usd_micros":5000000}').optional(),
@@ -163,16 +141,35 @@ const environmentSchema = z
       .default('info'),
   })
   .superRefine((environment, context) => {
-    if (environment.PARLEY_API_KEYS.length === 0 && !isLoopback(environment.HOST)) {
-      context.addIssue({
-        code: 'custom',
-        path: ['HOST'],
-        message:
-          'must be a loopback address (127.0.0.1, ::1 or localhost) as long as PARLEY_API_KEYS is empty: ' +
-          'anyone who reaches the port could start work. Set PARLEY_API_KEYS to listen elsewhere',
-      });
+    const fault = (variable: string, message: string): void =>
+      context.addIssue({ code: 'custom', path: [variable], message });
+    const { PARLEY_API_KEYS: given, PARLEY_KEYS_FILE: named } = environment;
+    if (given.file !== null && named !== undefined)
+      fault('PARLEY_KEYS_FILE', 'must be left out where PARLEY_API_KEYS is the path of a file: there is one key file');
+    if (given.file !== null && !existsSync(given.file))
+      fault('PARLEY_API_KEYS', `names the file ${given.file}, which is not there`);
+    try {
+      const keys = distinctKeys([...given.keys, ...readKeyFile(keysFileOf(environment))]);
+      if (keys.length > 0 || isLoopback(environment.HOST)) return;
+      fault(
+        'HOST',
+        'must be a loopback address (127.0.0.1, ::1 or localhost) as long as there are no API keys: ' +
+          'anyone who reaches the port could start work. Set PARLEY_API_KEYS, or make a key with parley keys add, to listen elsewhere',
+      );
+    } catch (error) {
+      if (!(error instanceof KeysError)) throw error;
+      fault(given.file === null ? 'PARLEY_KEYS_FILE' : 'PARLEY_API_KEYS', error.message);
     }
   });
+
+/** The one key file: named, or in the data folder, where it need not be. */
+const keysFileOf = (environment: {
+  PARLEY_API_KEYS: { file: string | null };
+  PARLEY_KEYS_FILE?: string | undefined;
+  PARLEY_DATA: string;
+}): string =>
+  environment.PARLEY_API_KEYS.file ??
+  resolve(environment.PARLEY_KEYS_FILE ?? join(environment.PARLEY_DATA, 'keys.json'));
 
 /** 127.0.0.0/8, ::1 and localhost: what only this machine reaches. */
 export const isLoopback = (host: string): boolean =>
@@ -184,7 +181,12 @@ export interface Config {
   temporal: { address: string | null; namespace: string; port: number; uiPort: number };
   /** Absolute path of the data folder. */
   dataFolder: string;
+  /** Those of the environment; more may be in `keysFile`. */
   apiKeys: readonly ApiKey[];
+  /** Absolute path of the file that `parley keys` keeps; it need not be there. */
+  keysFile: string;
+  /** The private key that signs the audit log; null: one made in the data folder. */
+  auditKeyFile: string | null;
   laneSecret: string | null;
   policy: { default: Allowance; tenants: Record<string, Allowance> };
   window: { max_parallel?: number | undefined; max_tokens?: number | undefined; max_usd_micros?: number | undefined };
@@ -258,7 +260,9 @@ export const loadConfig = (environment: NodeJS.ProcessEnv): Config => {
       uiPort: data.TEMPORAL_UI_PORT,
     },
     dataFolder: resolve(data.PARLEY_DATA),
-    apiKeys: data.PARLEY_API_KEYS,
+    apiKeys: data.PARLEY_API_KEYS.keys,
+    keysFile: keysFileOf(data),
+    auditKeyFile: data.PARLEY_AUDIT_KEY_FILE === undefined ? null : resolve(data.PARLEY_AUDIT_KEY_FILE),
     laneSecret: data.PARLEY_LANE_SECRET ?? null,
     policy: data.PARLEY_POLICY ?? { default: {}, tenants: {} },
     window: data.PARLEY_WINDOW ?? {},

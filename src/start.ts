@@ -1,10 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import { sdkLogger } from '../temporal/sdk-logger.js';
+import { type ApiKey, readKeyFile, sha256Of } from './api-keys.js';
 import { startApp, type App } from './app-host.js';
 import { loadConfig, type Config } from './config.js';
 import { modelsOf } from './cli/models.js';
@@ -22,9 +23,14 @@ then runs one sample session. Its settings are environment variables; .env.examp
 
 /** With API keys configured the sample needs one too: its own, known to this process alone. */
 function withSampleKey(config: Config): { config: Config; apiKey?: string } {
-  if (config.apiKeys.length === 0) return { config };
+  if (config.apiKeys.length === 0 && readKeyFile(config.keysFile).length === 0) return { config };
   const apiKey = randomBytes(24).toString('hex');
-  const own = { name: 'sample', sha256: createHash('sha256').update(apiKey).digest() };
+  const own: ApiKey = {
+    name: `sample-${randomBytes(3).toString('hex')}`,
+    sha256: sha256Of(apiKey),
+    tenant: '*',
+    role: 'admin',
+  };
   return { config: { ...config, apiKeys: [...config.apiKeys, own] }, apiKey };
 }
 

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express, { type ErrorRequestHandler, type Express } from 'express';
-import { rateLimit } from 'express-rate-limit';
+import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
 import helmet from 'helmet';
 import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
@@ -95,7 +95,7 @@ export const createApp = ({
     }),
   );
   app.use((request, _response, next) => {
-    if (!probes.has(request.path)) checkHost(config, request.get('host'));
+    if (!probes.has(request.path) && ports.access.isOpen()) checkHost(config, request.get('host'));
     next();
   });
   app.get('/metrics', async (_request, response) => {
@@ -106,6 +106,8 @@ export const createApp = ({
     rateLimit({
       windowMs: 60_000,
       limit: config.rateLimit,
+      // A key counts by itself, from wherever it is used; who has none counts by address.
+      keyGenerator: (request) => ports.access.nameOf(request.get('authorization')) ?? ipKeyGenerator(request.ip ?? ''),
       standardHeaders: 'draft-8',
       legacyHeaders: false,
       handler: (_request, response, next) => {

@@ -1,37 +1,9 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import { type ApiKey, type Config, isLoopback } from '../config.js';
+import { type Config, isLoopback } from '../config.js';
 import { ProblemError } from './problem.js';
 
 /** The token of `Authorization: Bearer …`, or null. */
 export const bearer = (header: string | undefined): string | null =>
   /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1] ?? null;
-
-/** The key that `token` is, or null; takes the same time for every key that is not it. */
-const findKey = (keys: readonly ApiKey[], token: string): ApiKey | null => {
-  const digest = createHash('sha256').update(token).digest();
-  let found: ApiKey | null = null;
-  for (const key of keys) if (timingSafeEqual(key.sha256, digest)) found = key;
-  return found;
-};
-
-const challenge = { 'WWW-Authenticate': 'Bearer realm="parley"' };
-
-/**
- * Who calls, when the operator has set keys; null on an open loopback gateway (spec 08 "Access").
- * @throws ProblemError unauthorized
- */
-export const authenticate = (config: Config, authorization: string | undefined): ApiKey | null => {
-  if (config.apiKeys.length === 0) return null;
-  const token = bearer(authorization);
-  if (token === null) {
-    throw new ProblemError('unauthorized', 'Send Authorization: Bearer KEY with a key of PARLEY_API_KEYS.', {
-      headers: challenge,
-    });
-  }
-  const key = findKey(config.apiKeys, token);
-  if (!key) throw new ProblemError('unauthorized', 'This key is not one of PARLEY_API_KEYS.', { headers: challenge });
-  return key;
-};
 
 const hostName = (header: string): string => header.replace(/:\d+$/, '').toLowerCase();
 
@@ -40,8 +12,7 @@ const hostName = (header: string): string => header.replace(/:\d+$/, '').toLower
  * as such (DNS rebinding): its requests carry the foreign name in Host.
  * @throws ProblemError forbidden_host
  */
-export const checkHost = (config: Config, host: string | undefined): void => {
-  if (config.apiKeys.length > 0) return;
+export const checkHost = (config: Pick<Config, 'host'>, host: string | undefined): void => {
   const name = hostName(host ?? '');
   if (isLoopback(name) || name === config.host.toLowerCase()) return;
   throw new ProblemError(

@@ -12,6 +12,7 @@ import { createOperator } from '../operator.js';
 import { createDebatesClient } from '../../temporal/debates-client.js';
 import { createSessionsClient } from '../../temporal/sessions-client.js';
 import { createWorkIndex } from '../../temporal/work-index.js';
+import { createAccess } from './access.js';
 import { createApp } from './app.js';
 import { EventsHub, type HubOptions } from './events-hub.js';
 import { createLaneKeys, laneSecret } from './lane-keys.js';
@@ -77,6 +78,9 @@ export const createPorts = ({
   bus,
   operator,
   config,
+  access: createAccess(config, (error) =>
+    logger.error({ err: error }, 'the key file cannot be used; the keys stay as they were'),
+  ),
   laneKeys: createLaneKeys(laneSecret(config.laneSecret, config.dataFolder)),
   metrics: createMetrics(registry),
   newId: (kind) => `${kind}-${ulid()}`,

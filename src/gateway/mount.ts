@@ -1,6 +1,8 @@
 import express, { type RequestHandler, type Request, type Response, type Router } from 'express';
 import type { Logger } from 'pino';
-import { authenticate } from './auth.js';
+import { z } from 'zod';
+import type { Caller } from '../contracts/access.js';
+import { permit, stranger, tenantFor, visibleTo } from './access.js';
 import { type Fault } from '../faults.js';
 import { parseWhole } from '../parse.js';
 import { invalidRequest, ProblemError } from './problem.js';
@@ -15,8 +17,36 @@ export interface MountOptions {
   heartbeatMs: number;
 }
 
+const takesTenant = (schema: z.ZodType): boolean => schema instanceof z.ZodObject && 'tenant' in schema.shape;
+
+/** What asks for a tenant, asks for the caller's. @throws ProblemError forbidden for another */
+const withTenant = (schema: z.ZodType, value: unknown, caller: Caller): unknown => {
+  if (caller.tenant === '*' || !takesTenant(schema)) return value;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value; // the schema says what it should be
+  const { tenant } = value as { tenant?: unknown };
+  return tenant === undefined || typeof tenant === 'string' ? { ...value, tenant: tenantFor(caller, tenant) } : value;
+};
+
+/** @throws ProblemError forbidden */
+const admit = (route: AnyRoute, caller: Caller): void => {
+  const what = `${route.method.toUpperCase()} ${route.path}`;
+  permit(caller, route.needs ?? (route.method === 'get' ? 'read' : 'operate'), what);
+  if (route.allTenants !== true || caller.tenant === '*') return;
+  throw new ProblemError(
+    'forbidden',
+    `The key ${caller.name} belongs to the tenant ${caller.tenant}; ${what} needs a key of every tenant ("*").`,
+  );
+};
+
+/** What belongs to another tenant is not there, in the same words as what is not there at all. @throws ProblemError not_found */
+const checkOwner = async (route: AnyRoute, params: unknown, caller: Caller, ports: Ports): Promise<void> => {
+  if (!route.owner || caller.tenant === '*') return;
+  const { tenant, what } = await route.owner(params, ports);
+  if (!visibleTo(caller, tenant)) throw new ProblemError('not_found', `There is no ${what}.`);
+};
+
 /** Every fault of a request, of its path, query, headers and body alike, at once. @throws ProblemError invalid_request */
-const read = (route: AnyRoute, request: Request): Parameters<AnyRoute['handle']>[0] => {
+const read = (route: AnyRoute, request: Request, caller: Caller): Parameters<AnyRoute['handle']>[0] => {
   const faults: Fault[] = [];
   const part = (schema: Parameters<typeof parseWhole>[0], value: unknown, prefix: string): unknown => {
     const parsed = parseWhole(schema, value);
@@ -33,9 +63,9 @@ const read = (route: AnyRoute, request: Request): Parameters<AnyRoute['handle']>
   const json = route.body ? readJson(request) : undefined;
   const input = {
     params: part(route.params, request.params, 'path'),
-    query: part(route.query, { ...request.query }, 'query'),
+    query: part(route.query, withTenant(route.query, { ...request.query }, caller), 'query'),
     headers: part(route.headers, request.headers, 'headers'),
-    body: route.body ? part(route.body, json, '') : undefined,
+    body: route.body ? part(route.body, withTenant(route.body, json, caller), '') : undefined,
   };
   if (faults.length > 0) throw invalidRequest(faults);
   return input;
@@ -48,14 +78,16 @@ const handlerOf = (route: AnyRoute, { ports, logger, draining, heartbeatMs }: Mo
       const end = ports.metrics.requests.startTimer({ route: route.path, method: route.method });
       response.once('finish', () => end({ status: String(response.statusCode) }));
     }
-    if (route.access === 'api_key') authenticate(ports.config, request.get('authorization'));
-    const input = read(route, request);
+    const caller = route.access === 'api_key' ? ports.access.caller(request.get('authorization')) : stranger;
+    if (route.access === 'api_key') admit(route, caller);
+    const input = read(route, request, caller);
+    await checkOwner(route, input.params, caller, ports);
 
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const id = request.requestId ?? '';
     const log = logger.child({ request_id: id });
-    const call: Call = { requestId: id, log, signal: gone.signal, draining };
+    const call: Call = { requestId: id, caller, log, signal: gone.signal, draining };
     const reply = await route.handle(input, ports, call);
     if (gone.signal.aborted) return;
 

@@ -72,6 +72,7 @@ const operationOf = (route: AnyRoute): ZodOpenApiOperationObject => {
   ]);
   const codes: ProblemCode[] = [
     ...route.problems,
+    ...(route.access === 'api_key' && !route.problems.includes('forbidden') ? (['forbidden'] as const) : []),
     ...(route.path.startsWith('/v1/') ? (['rate_limited', 'internal'] as const) : []),
   ];
   return {

@@ -3,6 +3,8 @@ import type { z } from 'zod';
 import type { BusPort } from '../contracts/bus.js';
 import type { Operator } from '../domain/session-setup.js';
 import type { Config } from '../config.js';
+import type { Caller } from '../contracts/access.js';
+import type { Access, Need } from './access.js';
 import type { EventsHub } from './events-hub.js';
 import type { LaneKeys } from './lane-keys.js';
 import type { Metrics } from './metrics.js';
@@ -19,6 +21,7 @@ export interface Ports {
   bus: BusPort;
   operator: Operator;
   config: Config;
+  access: Access;
   laneKeys: LaneKeys;
   metrics: Metrics;
   /** An id for work whose caller names none, and the 32 hex digits of its trace. */
@@ -29,6 +32,7 @@ export interface Ports {
 /** The circumstances of one request. */
 export interface Call {
   requestId: string;
+  caller: Caller;
   log: Logger;
   /** Aborts when the client goes away. */
   signal: AbortSignal;
@@ -85,6 +89,15 @@ export interface Route<
   problems: readonly ProblemCode[];
   /** `api_key`: as the configuration asks; `lane_key`: the handler checks; `open`: nobody is asked. */
   access: 'api_key' | 'lane_key' | 'open';
+  /** What the caller has to be allowed; left out: GET reads, everything else operates. */
+  needs?: Need;
+  /**
+   * Whom the thing at this path belongs to, and what it is in words: to callers of other tenants it is not there. A route
+   * with `tenant` in its query or body needs none: there the caller's own tenant is filled in, and any other refused.
+   */
+  owner?(params: z.output<P>, ports: Ports): Promise<{ tenant: string; what: string }>;
+  /** Whether it is about the whole installation, so that only callers who are bound to no tenant may. */
+  allTenants?: boolean;
   handle(
     input: { params: z.output<P>; query: z.output<Q>; headers: z.output<H>; body: z.output<B> },
     ports: Ports,

@@ -60,7 +60,7 @@ const common = workRoutes({
  * told first: it is the likelier mistake.
  */
 const refuseFrames = async (id: string, lane: string, ports: Ports): Promise<never> => {
-  if (ports.config.apiKeys.length === 0) {
+  if (ports.access.isOpen()) {
     const { lanes } = await ports.sessions.status(id);
     const found = lanes.find(({ lane_id: laneId }) => laneId === lane);
     if (!found) {

@@ -37,7 +37,8 @@ export interface KindRoutes<Body, Setup extends WorkSetup, Status extends WorkSt
 
 /** What cannot be an id is not known either. @throws ProblemError not_found */
 export const knownId = (kind: Kind, id: string): string => {
-  if (!workIdSchema.safeParse(id).success) throw new ProblemError('not_found', `No ${kind} ${JSON.stringify(id)}.`);
+  if (!workIdSchema.safeParse(id).success)
+    throw new ProblemError('not_found', `There is no ${kind} ${id.slice(0, 128)}.`);
   return id;
 };
 
@@ -76,6 +77,11 @@ export const workRoutes = <
   });
   const statusOf = async (id: string, ports: Ports): Promise<Status> =>
     linked(await port(ports).status(knownId(kind, id)), ports);
+
+  const owner = async ({ id }: { id: string }, ports: Ports) => ({
+    tenant: (await port(ports).status(knownId(kind, id))).tenant,
+    what: `${kind} ${id}`,
+  });
 
   /** The start is a span in the work's own trace. */
   const started = async (setup: Setup, start: () => Promise<'started' | 'replayed'>) => {
@@ -176,6 +182,7 @@ export const workRoutes = <
     description: 'While it runs and after it has ended; `result` appears once it is decided and stays.',
     tag: collection,
     params,
+    owner,
     query: noQuery,
     headers: noHeaders,
     body: null,
@@ -196,6 +203,7 @@ export const workRoutes = <
       'with the last state comes after the terminal event, also to those who connect later; close the connection then.',
     tag: collection,
     params,
+    owner,
     query: z.strictObject({
       last_event_id: eventNumber.meta({
         description: 'For clients that cannot send the header, which goes before this.',
@@ -223,6 +231,7 @@ export const workRoutes = <
     description: definition.cancelDescription,
     tag: collection,
     params,
+    owner,
     query: noQuery,
     headers: noHeaders,
     body: null,
@@ -244,6 +253,7 @@ export const workRoutes = <
       description: definition.whyNoPause,
       tag: collection,
       params,
+      owner,
       query: noQuery,
       headers: noHeaders,
       body: null,
