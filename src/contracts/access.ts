@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { tenantSchema } from './work.js';
 
 /** viewer reads; operator also starts, cancels and steers; approver also answers feedback; admin does all (spec 08 "Access"). */
 export const roles = ['viewer', 'operator', 'approver', 'admin'] as const;
@@ -7,9 +6,12 @@ export const roleSchema = z.enum(roles);
 export type Role = z.infer<typeof roleSchema>;
 
 /** `*`: every tenant. */
-export const keyTenantSchema = z.union([z.literal('*'), tenantSchema], {
-  error: 'must be "*" for every tenant, or the name of one: 1 to 64 letters, digits, ".", "_" or "-"',
-});
+export const keyTenantSchema = z
+  .string()
+  .regex(
+    /^(\*|[A-Za-z0-9][A-Za-z0-9._-]{0,63})$/,
+    'must be "*" for every tenant, or the name of one: 1 to 64 letters, digits, ".", "_" or "-"',
+  );
 
 export const keyNameSchema = z
   .string()
