@@ -1,30 +1,16 @@
-import { access, constants, stat } from 'node:fs/promises';
-import { delimiter, isAbsolute, resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { ParleyError } from '../../src/domain/errors.js';
+import { firstProgram, placesOnPath } from '../program-path.js';
 import type { Environment } from './connections.js';
-
-const isProgram = async (path: string): Promise<boolean> => {
-  try {
-    await access(path, constants.X_OK);
-    return (await stat(path)).isFile();
-  } catch {
-    return false; // not there, or not ours to run: both mean "look further"
-  }
-};
 
 /**
  * The file that a program's name stands for: a path as it is, seen from `cwd`; a bare name where PATH finds it.
  * @throws ParleyError EAGENTDOWN naming the program and where it was looked for.
  */
 export const findProgram = async (name: string, cwd: string, path: string): Promise<string> => {
-  const candidates =
-    isAbsolute(name) || name.includes('/')
-      ? [resolve(cwd, name)]
-      : path
-          .split(delimiter)
-          .filter((folder) => folder !== '')
-          .map((folder) => resolve(cwd, folder, name));
-  for (const candidate of candidates) if (await isProgram(candidate)) return candidate;
+  const candidates = isAbsolute(name) || name.includes('/') ? [resolve(cwd, name)] : placesOnPath(name, path, cwd);
+  const found = await firstProgram(candidates);
+  if (found !== null) return found;
   throw new ParleyError(
     'EAGENTDOWN',
     `program ${JSON.stringify(name)} was not found (looked for ${candidates.join(', ') || 'it in an empty PATH'}); install it where the worker's PATH leads, or give its path`,

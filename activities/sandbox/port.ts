@@ -50,11 +50,12 @@ export interface SandboxPort {
   choose(options: SandboxOptions): Promise<SandboxBackend>;
 
   /**
-   * Starts a command with the workspace (an absolute path) as the only folder it can write.
+   * Starts a command with the workspace (an absolute path) as the only folder it can write; null: an empty one of its
+   * own, which is gone afterwards.
    * @throws as `choose`, and ParleyError `invalid_request` when `cwd` is no folder inside the workspace; nothing has run
    */
   open(
-    workspace: string,
+    workspace: string | null,
     options: SandboxOptions,
     command: SandboxCommand,
     signal: AbortSignal,
@@ -66,7 +67,7 @@ export interface SandboxPort {
    * @throws as `open`; the signal's reason when it was aborted, after everything has ended
    */
   run(
-    workspace: string,
+    workspace: string | null,
     options: SandboxOptions,
     command: SandboxCommand,
     signal: AbortSignal,
