@@ -1,9 +1,10 @@
 import { Registry } from 'prom-client';
+import { createDebateActivities, type DebatePorts } from './debate-activities.js';
 import type { GroupPorts } from './group.js';
 import { createWorkMetrics, type WorkMetrics } from './metrics.js';
 import { createSessionActivities } from './session-activities.js';
 
-export interface ActivityPorts extends Omit<GroupPorts, 'now' | 'metrics'> {
+export interface ActivityPorts extends Omit<GroupPorts, 'now' | 'metrics'>, Omit<DebatePorts, 'metrics'> {
   /** Left out: kept where nobody reads them. */
   metrics?: WorkMetrics;
 }
@@ -11,6 +12,9 @@ export interface ActivityPorts extends Omit<GroupPorts, 'now' | 'metrics'> {
 /** The activities of every worker; workflows know them by `Activities` alone. */
 export const createActivities = (ports: ActivityPorts) => {
   const metrics = ports.metrics ?? createWorkMetrics(new Registry());
-  return createSessionActivities({ ...ports, metrics });
+  return {
+    ...createSessionActivities({ ...ports, metrics }),
+    ...createDebateActivities({ ...ports, metrics }),
+  };
 };
 export type Activities = ReturnType<typeof createActivities>;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { type ApiKey, distinctKeys, isPath, KeysError, parseApiKeys, readKeyFile } from './api-keys.js';
+import { type SandboxBackend, sandboxBackends } from './contracts/execution.js';
 import { windowSchema } from './contracts/frames.js';
 import { tiers } from './contracts/session.js';
 
@@ -79,6 +80,13 @@ const foldersSchema = z
   .refine((folders) => folders.every(isAbsolute), `must be absolute paths with "${delimiter}" between them`)
   .transform((folders) => folders.map((folder) => resolve(folder)));
 
+const backendsSchema = z
+  .string()
+  .transform((text) => text.split(',').map((name) => name.trim()))
+  .pipe(
+    z.array(z.enum(sandboxBackends, { error: `must be some of ${sandboxBackends.join(', ')} with "," between them` })),
+  );
+
 /** Keys, or the path of a file that holds them. */
 const apiKeysSchema = z
   .string()
@@ -115,6 +123,17 @@ const environmentSchema = z
     PARLEY_PRICES: json(pricesSchema, '{"openai/my-model":{"input":0.5,"output":1.5}}').optional(),
     PARLEY_TRUSTED_COMMANDS: json(trustedCommandsSchema, trustedExample).optional(),
     PARLEY_WORKSPACES: foldersSchema.optional(),
+    PARLEY_SANDBOX_BACKENDS: backendsSchema.default(['bubblewrap', 'docker']),
+    PARLEY_SANDBOX_NETWORK: z.enum(['true', 'false'], { error: 'must be true or false' }).default('false'),
+    PARLEY_SANDBOX_READ: foldersSchema.optional(),
+    PARLEY_SANDBOX_IMAGE: z.string().min(1).default('node:20-bookworm-slim'),
+    MONGODB_URI: z
+      .url({ protocol: /^mongodb(\+srv)?$/, error: 'must be a URL such as mongodb://user:password@host/database' })
+      .optional(),
+    PARLEY_EMBEDDING_MODEL: z
+      .string()
+      .regex(/^[^/]+\/.+$/, 'must be PROVIDER/MODEL such as openai/text-embedding-3-small')
+      .optional(),
     PARLEY_LOCK_PROJECT: z.string().optional(),
     PARLEY_LOCK_DATABASE: z.string().optional(),
     PARLEY_LOCK_TENANT: z.string().optional(),
@@ -195,6 +214,12 @@ export interface Config {
   trustedCommands: string[][];
   /** Absolute paths; a workspace is one of these folders or lies below one. */
   workspaces: string[];
+  /** What commands may be run in, and what they may see of the machine. */
+  sandbox: { backends: SandboxBackend[]; network: boolean; readFolders: string[]; image: string };
+  /** Of the memory that several machines share; null: each keeps its own. */
+  mongodbUri: string | null;
+  /** PROVIDER/MODEL that makes the vectors of memory; null: they are made in the process. */
+  embeddingModel: string | null;
   /** What the identity guard compares a workspace's locks with, by variable. */
   identity: Readonly<Record<string, string | undefined>>;
   /** Without a slash at the end. */
@@ -230,7 +255,7 @@ const present = (environment: NodeJS.ProcessEnv): Record<string, string> =>
   );
 
 /** Variables whose value is a secret: faults about them never show what was given. */
-const secret = new Set(['PARLEY_API_KEYS', 'PARLEY_LANE_SECRET', 'PARLEY_BUS_URL']);
+const secret = new Set(['MONGODB_URI', 'PARLEY_API_KEYS', 'PARLEY_LANE_SECRET', 'PARLEY_BUS_URL']);
 
 /**
  * Reads the environment once, at start (spec 09 "Ports and environment").
@@ -269,6 +294,14 @@ export const loadConfig = (environment: NodeJS.ProcessEnv): Config => {
     prices: data.PARLEY_PRICES ?? {},
     trustedCommands: data.PARLEY_TRUSTED_COMMANDS ?? [],
     workspaces: data.PARLEY_WORKSPACES ?? [process.cwd(), tmpdir()],
+    sandbox: {
+      backends: data.PARLEY_SANDBOX_BACKENDS,
+      network: data.PARLEY_SANDBOX_NETWORK === 'true',
+      readFolders: data.PARLEY_SANDBOX_READ ?? [],
+      image: data.PARLEY_SANDBOX_IMAGE,
+    },
+    mongodbUri: data.MONGODB_URI ?? null,
+    embeddingModel: data.PARLEY_EMBEDDING_MODEL ?? null,
     identity: {
       PARLEY_LOCK_PROJECT: data.PARLEY_LOCK_PROJECT,
       PARLEY_LOCK_DATABASE: data.PARLEY_LOCK_DATABASE,

@@ -9,13 +9,17 @@ import { createAgents } from '../activities/adapters/index.js';
 import { createActivities } from '../activities/index.js';
 import { createLink } from '../activities/link.js';
 import { createWorkMetrics } from '../activities/metrics.js';
+import { createSandbox } from '../activities/sandbox/index.js';
 import type { Config } from '../src/config.js';
 import type { BusPort } from '../src/contracts/bus.js';
 import { ParleyError } from '../src/domain/errors.js';
 import { createPrices } from '../src/pricing.js';
 import { workflowSinks } from './workflow-sinks.js';
+import { onPath } from './find-server.js';
+import { hostQueueOf } from './host-queue.js';
 import { failDeadAttempts } from './recovery.js';
 import { parleyTaskQueue } from './task-queue.js';
+import { openWorkerParts } from './worker-parts.js';
 import { createParleyWorker } from './worker.js';
 
 export interface RunWorkerOptions {
@@ -33,6 +37,8 @@ export interface RunWorkerOptions {
   taskQueue?: string;
   /** Default: the bundle of this build. */
   bundlePath?: string;
+  /** How long running activities may go on once it drains; default 10 s. */
+  shutdownGraceMs?: number;
 }
 
 export interface RunningWorker {
@@ -58,16 +64,28 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
     prices: createPrices(config.prices),
   });
   const metrics = createWorkMetrics(options.registry);
-  const worker = await createParleyWorker({
-    connection,
-    namespace,
-    taskQueue,
-    activities: createActivities({ agents, bus, link: createLink(client), metrics }),
-    bundlePath: options.bundlePath ?? builtBundle(),
-    sinks: workflowSinks(bus, metrics),
+  const hostQueue = hostQueueOf(config.dataFolder, taskQueue);
+  const sandbox = createSandbox({
+    settings: config.sandbox,
+    environment,
+    bubblewrap: onPath(['bwrap'], environment),
+    hidden: [config.dataFolder],
   });
+  const parts = openWorkerParts(config, environment, sandbox, logger);
+  const activities = createActivities({ agents, bus, link: createLink(client), metrics, ...parts, hostQueue });
+  const common = { connection, namespace, activities, shutdownGraceMs: options.shutdownGraceMs };
+  const workers = [
+    await createParleyWorker({
+      ...common,
+      taskQueue,
+      bundlePath: options.bundlePath ?? builtBundle(),
+      sinks: workflowSinks(bus, metrics),
+    }),
+    // What touches this machine's folders comes by a queue of its own.
+    await createParleyWorker({ ...common, taskQueue: hostQueue, bundlePath: null }),
+  ];
   let draining = false;
-  const run = worker.run();
+  const run = Promise.all(workers.map((worker) => worker.run()));
   const failed = run.then(
     () => new Promise<never>(() => {}), // it was asked to
     (error: unknown) => {
@@ -86,10 +104,11 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
   );
   const drain = async (): Promise<void> => {
     draining = true;
-    if (worker.getState() === 'RUNNING') worker.shutdown();
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     await run;
     await recovered;
     await agents.close();
+    await parts.close();
   };
   let drained: Promise<void> | null = null;
   return { failed, drain: () => (drained ??= drain()) };

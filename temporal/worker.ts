@@ -7,13 +7,13 @@ export interface ParleyWorkerOptions<S extends Sinks = Sinks> {
   namespace: string;
   taskQueue: string;
   activities: object;
-  /** The bundle that `build.js` writes. */
-  bundlePath: string;
+  /** The bundle that `build.js` writes; null: it runs activities alone. */
+  bundlePath: string | null;
   /** Default: host, process and boot, which lets a later worker see that this one died. */
   identity?: string;
   sinks?: InjectedSinks<S>;
   /** How long running activities may go on after `shutdown()`. */
-  shutdownGraceMs?: number;
+  shutdownGraceMs?: number | undefined;
 }
 
 /**
@@ -35,7 +35,7 @@ export async function createParleyWorker<S extends Sinks = Sinks>(options: Parle
     taskQueue,
     activities,
     identity,
-    workflowBundle: { codePath: bundlePath },
+    ...(bundlePath === null ? {} : { workflowBundle: { codePath: bundlePath } }),
     ...(sinks === undefined ? {} : { sinks }),
     reuseV8Context: true,
     workflowTaskPollerBehavior: { type: 'autoscaling' },

@@ -1,1 +1,2 @@
+export { debate } from './debate.js';
 export { session } from './session.js';

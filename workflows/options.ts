@@ -1,4 +1,10 @@
-import { proxyActivities, proxySinks, type ActivityInterfaceFor, type Sinks } from '@temporalio/workflow';
+import {
+  ActivityCancellationType,
+  proxyActivities,
+  proxySinks,
+  type ActivityInterfaceFor,
+  type Sinks,
+} from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import type { PartialEvent } from '../src/contracts/events.js';
 import type { Kind, Lifecycle, Spend } from '../src/contracts/work.js';
@@ -53,4 +59,55 @@ export const calls = (timeoutMs: number): ActivityInterfaceFor<Calls> =>
     scheduleToCloseTimeout: timeoutMs,
     heartbeatTimeout: '10 seconds',
     retry: { maximumAttempts: 2 },
+  });
+
+/** A role's call: it ends itself in time, and is asked once more when the worker died under it. */
+export const roleCalls = (timeoutMs: number): ActivityInterfaceFor<Pick<Activities, 'askRole'>> =>
+  proxyActivities<Pick<Activities, 'askRole'>>({
+    startToCloseTimeout: timeoutMs,
+    heartbeatTimeout: '10 seconds',
+    retry: { maximumAttempts: 3 },
+  });
+
+/** null: any worker will do. */
+type Queue = string | null;
+const on = (queue: Queue) => (queue === null ? {} : { taskQueue: queue });
+
+type Tasks = Pick<Activities, 'runTask' | 'undoTask'>;
+/** A task that had finished answers with its report however often it is tried; a stopped one is waited for. */
+export const tasksOn = (queue: Queue, timeoutMs: number): ActivityInterfaceFor<Tasks> =>
+  proxyActivities<Tasks>({
+    ...on(queue),
+    startToCloseTimeout: timeoutMs,
+    heartbeatTimeout: '10 seconds',
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 5 },
+  });
+
+type Actions = Pick<Activities, 'takeSnapshot' | 'restoreSnapshot' | 'appendAudit' | 'forgetWorkspace'>;
+/** Steps on one worker's machine that are safe to repeat; a rollback is worth many tries. */
+export const actionsOn = (queue: Queue): ActivityInterfaceFor<Actions> =>
+  proxyActivities<Actions>({
+    ...on(queue),
+    startToCloseTimeout: '1 hour',
+    heartbeatTimeout: '10 seconds',
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 10 },
+  });
+
+/** On whichever worker takes it; it says where everything else has to go. */
+export const verifications = proxyActivities<Pick<Activities, 'verifyIdentity'>>({
+  startToCloseTimeout: '1 minute',
+  heartbeatTimeout: '10 seconds',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 10 },
+});
+
+type Memories = Pick<Activities, 'loadContext' | 'storeTrace' | 'mirrorTrace'>;
+/** Memory: a debate without it goes on, so it is not tried for long. */
+export const memoriesOn = (queue: Queue): ActivityInterfaceFor<Memories> =>
+  proxyActivities<Memories>({
+    ...on(queue),
+    startToCloseTimeout: '1 minute',
+    heartbeatTimeout: '10 seconds',
+    retry: { initialInterval: '200 milliseconds', maximumInterval: '2 seconds', maximumAttempts: 4 },
   });

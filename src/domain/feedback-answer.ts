@@ -1,7 +1,5 @@
 import type { Approval, GivenFeedback } from '../contracts/feedback.js';
-import { approvalsGiven, stepApproval } from './approval.js';
-import { ParleyError } from './errors.js';
-import { refusalError } from './feedback.js';
+import { approvalsGiven } from './approval.js';
 
 /** What an answer that counts is answered with (spec 10 "Feedback"). */
 export interface FeedbackReceipt {
@@ -16,22 +14,6 @@ export interface FeedbackReceipt {
 /** The request that an answer names, else the latest. */
 const named = (approvals: readonly Approval[], given: GivenFeedback): Approval | undefined =>
   approvals.find(({ request }) => request.request_id === given.request_id) ?? approvals.at(-1);
-
-/**
- * Why an answer would change nothing at `now`, or null: an answer to a closed or other request and an unknown option are
- * refused with what would be right (spec 06).
- */
-export const answerError = (
-  approvals: readonly Approval[],
-  given: GivenFeedback,
-  now: number,
-  work: string,
-): ParleyError | null => {
-  const approval = named(approvals, given);
-  if (!approval) return new ParleyError('wrong_state', `${work} has asked nothing so far; look at its status.`);
-  const { refused } = stepApproval(approval, { type: 'answer', given }, now);
-  return refused && refusalError(refused);
-};
 
 /** What became of an answer, once the work has taken it. */
 export const answerReceipt = (approvals: readonly Approval[], given: GivenFeedback): FeedbackReceipt => {

@@ -6,18 +6,12 @@ import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { createAgents } from '../../activities/adapters/index.js';
-import { createActivities } from '../../activities/index.js';
-import { createLink } from '../../activities/link.js';
-import { createWorkMetrics } from '../../activities/metrics.js';
 import { LocalBus } from '../../src/bus/local.js';
 import { loadConfig } from '../../src/config.js';
 import type { OpenSessionBody, SessionStarted, SessionStatus } from '../../src/contracts/session.js';
 import { startGateway } from '../../src/gateway/index.js';
-import { createPrices } from '../../src/pricing.js';
-import { workflowSinks } from '../../temporal/workflow-sinks.js';
 import { connectForWorker } from '../../temporal/client.js';
-import { createParleyWorker } from '../../temporal/worker.js';
+import { runWorker } from '../../temporal/run-worker.js';
 
 export interface Product {
   url: string;
@@ -58,24 +52,21 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
   });
   const bus = new LocalBus();
   const registry = new Registry();
-  const metrics = createWorkMetrics(registry);
-  const agents = createAgents({
-    environment: { ...process.env, ...environment },
-    trustedCommands: config.trustedCommands,
-    prices: createPrices(config.prices),
-  });
-  const worker = await createParleyWorker({
+  const logger = pino({ level: 'silent' });
+  const worker = await runWorker({
+    config,
     connection,
+    client,
     namespace: 'default',
+    bus,
+    logger,
+    registry,
+    environment: { ...process.env, ...environment },
     taskQueue,
-    activities: createActivities({ agents, bus, link: createLink(client), metrics }),
     bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '',
-    sinks: workflowSinks(bus, metrics),
     shutdownGraceMs: 500,
   });
-  const running = worker.run();
-  running.catch(() => {});
-  const gateway = await startGateway({ config, client, taskQueue, bus, registry, logger: pino({ level: 'silent' }) });
+  const gateway = await startGateway({ config, client, taskQueue, bus, registry, logger });
   const call = async (
     method: string,
     path: string,
@@ -116,9 +107,7 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
     },
     stop: async () => {
       await gateway.close();
-      worker.shutdown();
-      await running;
-      await agents.close();
+      await worker.drain();
       await bus.close();
       await connection.close();
       rmSync(data, { recursive: true, force: true });

@@ -7,7 +7,7 @@ import { codeOf, failSpan, openSpan, workContext } from '../../tracing.js';
 import { bodyHash, idForKey } from '../canonical.js';
 import { ProblemError } from '../problem.js';
 import { textNumber } from '../query-number.js';
-import { type AnyRoute, type Ports, route } from '../route.js';
+import { type AnyRoute, type Call, type Ports, route } from '../route.js';
 import type { WorkPort, WorkSetup, WorkStatus } from '../work-port.js';
 import { listKind } from './work.js';
 
@@ -25,7 +25,7 @@ export interface KindRoutes<Body, Setup extends WorkSetup, Status extends WorkSt
   started: z.ZodType<Answer, Answer>;
   startedExample: Answer;
   /** Decides everything that depends on the operator. @throws ProblemError or ParleyError where it may not start */
-  setUp(body: Body, identity: SetupIdentity, ports: Ports): Setup;
+  setUp(body: Body, identity: SetupIdentity, ports: Ports, call: Call): Setup;
   /** The answer to a start, from what every kind says. */
   answer(common: Started, setup: Setup, ports: Ports): Answer;
   spanAttributes(setup: Setup): Record<string, string | number>;
@@ -159,7 +159,7 @@ export const workRoutes = <
       const key = headers['idempotency-key'];
       const id = body.id ?? (key === undefined ? ports.newId(kind) : idForKey(kind, body.tenant, key));
       const links = linksOf(ports.config, kind, id);
-      const setup = definition.setUp(body, { id, traceId: ports.newTraceId(), webUiUrl: links.web_ui }, ports);
+      const setup = definition.setUp(body, { id, traceId: ports.newTraceId(), webUiUrl: links.web_ui }, ports, call);
       const isRepeatable = body.id !== undefined || key !== undefined;
       const outcome = await started(setup, () => port(ports).start(setup, bodyHash(body), { isRepeatable }));
       if (outcome === 'started') ports.metrics.started.inc({ kind });

@@ -1,0 +1,142 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { AuditEntry, AuditReceipt } from '../src/contracts/audit.js';
+import type { Locks } from '../src/contracts/debate.js';
+import type { SandboxOptions, TaskReport } from '../src/contracts/execution.js';
+import type {
+  ContextQuery,
+  LoadedContext,
+  MemoryPort,
+  MirrorPort,
+  Stored,
+  TraceRecord,
+} from '../src/contracts/memory.js';
+import { ParleyError } from '../src/domain/errors.js';
+import { toFailure } from '../src/failure.js';
+import { askRole, type AskedRole, type AskRoleInput, type AskRolePorts } from './ask-role.js';
+import { beating } from './asking.js';
+import type { AuditPort } from './audit/port.js';
+import type { ExecutionPort, TaskInput, UndoneTask } from './execution/port.js';
+import { identityFaults } from './identity.js';
+import { createMemoryActivities, type Mirrored } from './memory/activities.js';
+import type { OnError } from './memory/embedder.js';
+import type { SandboxPort } from './sandbox/port.js';
+import type { Snapshot, SnapshotPort } from './snapshot/port.js';
+import { resolveWorkspace, type WorkspaceRules } from './workspace.js';
+
+export interface DebatePorts extends AskRolePorts {
+  environment: Readonly<Record<string, string | undefined>>;
+  workspaces: WorkspaceRules;
+  sandbox: SandboxPort;
+  snapshots: SnapshotPort;
+  execution: ExecutionPort;
+  memory: MemoryPort;
+  /** null: no shared memory is configured. */
+  mirror: MirrorPort | null;
+  audit: AuditPort;
+  /** Hears of what went wrong and did not stop anything. */
+  onError: OnError;
+  /** The queue that only workers with this one's folders take from: workspaces, snapshots and records are theirs. */
+  hostQueue: string;
+}
+
+export interface VerifyInput {
+  workspace: string;
+  locks: Locks;
+  sandbox: SandboxOptions;
+}
+
+export interface Verified {
+  /** With every link followed; as given where it may not be used. */
+  workspace: string;
+  faults: { code: string; message: string }[];
+  /** Where everything that touches the workspace has to run from here on. */
+  hostQueue: string;
+}
+
+/** Where a snapshot of a debate's workspace is kept, and of what. */
+export interface WorkspaceInput {
+  workId: string;
+  workspace: string;
+}
+
+/**
+ * What debates have done (spec 02). Each is safe to repeat: finished tasks, snapshots, traces and records are kept by key.
+ * A ParleyError goes to the workflow as it is; anything else is tried again.
+ */
+export const createDebateActivities = (ports: DebatePorts) => {
+  const { environment, workspaces, sandbox, snapshots, execution, audit, hostQueue } = ports;
+  const memories = createMemoryActivities(ports);
+  return {
+    /** The identity guard, and whether the workspace and the sandbox may be used at all, before anybody is asked. */
+    verifyIdentity: async ({ workspace, locks, sandbox: options }: VerifyInput): Promise<Verified> => {
+      const mismatches = identityFaults(locks, environment);
+      if (mismatches.length > 0) {
+        return { workspace, faults: mismatches.map(({ message }) => ({ code: 'ESEC', message })), hostQueue };
+      }
+      const faults: Verified['faults'] = [];
+      const check = async <T>(work: () => Promise<T>, otherwise: T): Promise<T> => {
+        try {
+          return await work();
+        } catch (error) {
+          if (!(error instanceof ParleyError)) throw error;
+          faults.push({ code: error.code, message: error.message });
+          return otherwise;
+        }
+      };
+      const resolved = await check(() => resolveWorkspace(workspace, workspaces), workspace);
+      await check(() => sandbox.choose(options), null);
+      return { workspace: resolved, faults, hostQueue };
+    },
+
+    loadContext: (query: ContextQuery): Promise<LoadedContext> => told((signal) => memories.loadContext(query, signal)),
+
+    askRole: (input: AskRoleInput): Promise<AskedRole> => askRole(input, ports),
+
+    takeSnapshot: ({ workId, workspace }: WorkspaceInput): Promise<Snapshot> =>
+      told((signal) => snapshots.take(workId, workspace, signal)),
+
+    runTask: (input: TaskInput): Promise<TaskReport> => told((signal) => execution.runTask(input, signal)),
+
+    undoTask: (input: TaskInput): Promise<UndoneTask> => told((signal) => execution.undoTask(input, signal)),
+
+    restoreSnapshot: ({
+      workId,
+      workspace,
+      snapshot,
+    }: WorkspaceInput & { snapshot: string }): Promise<{ digest: string; manual: string[] }> =>
+      told((signal) => snapshots.restore(workId, workspace, snapshot, signal)),
+
+    storeTrace: (trace: TraceRecord): Promise<Stored> => told((signal) => memories.storeTrace(trace, signal)),
+
+    /** @returns mongo: false where none is configured */
+    mirrorTrace: (trace: TraceRecord): Promise<Mirrored> => told((signal) => memories.mirrorTrace(trace, signal)),
+
+    /** @returns where the last entry stands */
+    appendAudit: (entries: AuditEntry[]): Promise<AuditReceipt> =>
+      told(async (signal) => {
+        const receipts = await audit.append(entries, signal);
+        const last = receipts.at(-1);
+        if (!last) throw ApplicationFailure.nonRetryable('there is nothing to record');
+        return last;
+      }),
+
+    /** What a debate leaves on this machine and nobody needs once it has ended: its snapshot and its tasks' reports. */
+    forgetWorkspace: (workId: string): Promise<void> =>
+      told(async () => {
+        await snapshots.remove(workId);
+        await execution.remove(workId);
+      }),
+  };
+};
+export type DebateActivities = ReturnType<typeof createDebateActivities>;
+
+/** Beats while `work` goes on; its ParleyError keeps its code and its word on whether to try again. */
+const told = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
+  await beating(async (signal) => {
+    try {
+      return await work(signal);
+    } catch (error) {
+      if (!signal.aborted && error instanceof ParleyError) throw toFailure(error);
+      throw error;
+    }
+  });

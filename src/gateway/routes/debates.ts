@@ -1,0 +1,32 @@
+import { debateStartedSchema, openDebateSchema } from '../../contracts/debate.js';
+import { debateStatusSchema } from '../../contracts/debate-status.js';
+import { setUpDebate } from '../../domain/debate/set-up-debate.js';
+import { invalidRequest } from '../problem.js';
+import { debateStartedExample, debateStatusExample, openDebateExample } from './debate-examples.js';
+import { feedbackRoute } from './feedback-route.js';
+import { workRoutes } from './work-routes.js';
+
+const common = workRoutes({
+  kind: 'debate',
+  port: ({ debates }) => debates,
+  body: openDebateSchema,
+  bodyExample: openDebateExample,
+  status: debateStatusSchema,
+  statusExample: debateStatusExample,
+  started: debateStartedSchema,
+  startedExample: debateStartedExample,
+  setUp: (body, identity, { operator }, { caller }) => {
+    const startedBy = caller.authenticated ? caller.name : null;
+    const setUp = setUpDebate(body, { ...identity, startedBy, requiresAuthentication: caller.authenticated }, operator);
+    if ('faults' in setUp) throw invalidRequest(setUp.faults);
+    return setUp.setup;
+  },
+  answer: (started) => ({ ...started, kind: 'debate' }),
+  spanAttributes: ({ roles }) => ({ roles: Object.keys(roles).length }),
+  cancelDescription:
+    'Stops the call or the task under way. Before the first task that is all; from the snapshot on, what was done is ' +
+    'rolled back first. Answers with the status, as a rule the final one.',
+  whyNoPause: 'a debate is never paused; with `approval` it waits for people before it executes. It can be cancelled.',
+});
+
+export const debateRoutes = [...common, feedbackRoute('debate', debateStartedExample.id, ({ debates }) => debates)];

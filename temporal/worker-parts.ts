@@ -1,0 +1,63 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { DebatePorts } from '../activities/debate-activities.js';
+import { createAuditLog } from '../activities/audit/audit-log.js';
+import { auditFolder } from '../activities/audit/chain-folder.js';
+import { createExecution } from '../activities/execution/index.js';
+import { openMemory } from '../activities/memory/index.js';
+import { createSandbox } from '../activities/sandbox/index.js';
+import type { SandboxPort } from '../activities/sandbox/port.js';
+import { createSnapshots } from '../activities/snapshot/index.js';
+import type { Config } from '../src/config.js';
+import { admissionFaults } from '../src/domain/security-rules/index.js';
+import { isDead, workerIdentity } from './identity.js';
+
+export interface WorkerParts extends Omit<DebatePorts, 'agents' | 'bus' | 'metrics' | 'hostQueue'> {
+  close(): Promise<void>;
+}
+
+/**
+ * What a worker keeps and runs beside its agents, from the configuration: memory, the audit log, snapshots, tasks. Files are
+ * made when they are first needed.
+ */
+export const openWorkerParts = (
+  config: Config,
+  environment: NodeJS.ProcessEnv,
+  sandbox: SandboxPort,
+  logger: Logger,
+): WorkerParts => {
+  const { dataFolder } = config;
+  const onError = (error: unknown, what: string): void => logger.warn({ err: error }, what);
+  const snapshots = createSnapshots(join(dataFolder, 'snapshots'));
+  const identity = workerIdentity();
+  const execution = createExecution({
+    sandbox,
+    snapshots,
+    admission: admissionFaults,
+    folder: join(dataFolder, 'executions'),
+    worker: { identity, isRunning: (other) => other !== identity && !isDead(other) },
+  });
+  const { memory, mirror, close } = openMemory({
+    dataFolder,
+    mongodbUri: config.mongodbUri,
+    embeddingModel: config.embeddingModel,
+    environment,
+    onError,
+  });
+  const audit = createAuditLog({ folder: auditFolder(dataFolder), keyFile: config.auditKeyFile, now: Date.now });
+  return {
+    environment: config.identity,
+    workspaces: { allowed: config.workspaces, dataFolder },
+    sandbox,
+    snapshots,
+    execution,
+    memory,
+    mirror,
+    audit,
+    onError,
+    close: async () => {
+      audit.close();
+      await close();
+    },
+  };
+};

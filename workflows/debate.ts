@@ -1,0 +1,244 @@
+import {
+  CancellationScope,
+  condition,
+  continueAsNew,
+  isCancellation,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { DebateStatus } from '../src/contracts/debate-status.js';
+import type { GivenFeedback } from '../src/contracts/feedback.js';
+import { isOver, nextDue, stepDebate } from '../src/domain/debate/debate.js';
+import type { DebateEffect, DebateEvent } from '../src/domain/debate/effects.js';
+import type { DebateSetup } from '../src/domain/debate/setup.js';
+import { openDebateState, type DebateState } from '../src/domain/debate/state.js';
+import { debateDetails, debateStatus } from '../src/domain/debate/view.js';
+import { feedbackRefusal } from '../src/domain/debate/gate.js';
+import { readFeedbackSignal, refusalError } from '../src/domain/feedback.js';
+import { answerReceipt } from '../src/domain/feedback-answer.js';
+import { noAmount } from '../src/domain/budget.js';
+import { fromFailure, toFailure } from '../src/failure.js';
+import { feedbackSignal, feedbackUpdate } from './messages.js';
+import { actionsOn, memoriesOn, roleCalls, tasksOn, verifications } from './options.js';
+import { openWork, refusal, rootMessage, WorkLoop, type WorkKind, type WorkState } from './work.js';
+
+const debateKind: WorkKind<DebateState, DebateEvent, DebateEffect, DebateStatus> = {
+  name: 'debate',
+  step: (before, event, now) => {
+    const { debate: work, effects, events } = stepDebate(before, event, now);
+    return { work, effects, events };
+  },
+  isOver,
+  nextDue,
+  status: debateStatus,
+  details: debateDetails,
+  waitingFor: ({ waiting }) => waiting?.for ?? null,
+  tick: { type: 'TICK' },
+  cancel: { type: 'CANCEL' },
+};
+
+interface DebateRun extends WorkState<DebateState, DebateEvent> {
+  /** Of the worker that has the workspace: its snapshot and the records of its tasks are there and nowhere else. */
+  hostQueue: string | null;
+}
+
+type Performed = Extract<DebateEffect, { id: number }>;
+/** How long a call may take beyond its own timeout until it is given up from here. */
+const graceMs = 15_000;
+
+/**
+ * A task argued, decided and executed (spec 02). One thing is under way at a time; what it brings is an event with its id,
+ * and a failure for good is an event too.
+ */
+export async function debate(setup: DebateSetup, carried?: DebateRun): Promise<DebateStatus> {
+  if (setup?.roles === undefined || setup.workspace === undefined)
+    throw refusal('invalid_request', 'a debate takes a setup; start it with POST /v1/debates');
+  const state: DebateRun = carried ?? {
+    ...openWork<DebateState, DebateEvent>(openDebateState(setup, workflowInfo().startTime.getTime()), {
+      type: 'START',
+    }),
+    hostQueue: null,
+  };
+  const loop = new WorkLoop(debateKind, state);
+  const underWay = new Map<number, CancellationScope>();
+
+  setHandler(
+    feedbackUpdate,
+    async (given) => {
+      const event: DebateEvent = { type: 'FEEDBACK', given };
+      loop.push(event);
+      await condition(() => !state.inbox.includes(event));
+      return answerReceipt(state.work.approvals, given);
+    },
+    {
+      description: 'An answer to a request for feedback',
+      // Refused before it is accepted, so that a refusal leaves no history.
+      validator: (given) => {
+        if (loop.isOver) throw refusal('wrong_state', `debate ${setup.id} has ended: ${state.work.state}`);
+        const refused = feedbackRefusal(state.work, given, Date.now());
+        if (refused) throw toFailure(refusalError(refused));
+      },
+    },
+  );
+  setHandler(feedbackSignal, (given) => {
+    loop.push({ type: 'FEEDBACK', given: signalled(given) });
+  });
+
+  const perform = (effect: DebateEffect): void => {
+    if (effect.type === 'request_approval') return; // it stands in the state; the search attribute says that a person is awaited
+    if (effect.type === 'stop') {
+      underWay.get(effect.of)?.cancel();
+      return;
+    }
+    loop.call(async () => {
+      const scope = new CancellationScope();
+      underWay.set(effect.id, scope);
+      try {
+        return await scope.run(() => act(effect));
+      } catch (error) {
+        return faultOf(effect, error);
+      } finally {
+        underWay.delete(effect.id);
+      }
+    });
+  };
+
+  const act = async (effect: Performed): Promise<DebateEvent> => {
+    const { id } = effect;
+    const workId = setup.id;
+    switch (effect.type) {
+      case 'verify_identity': {
+        const { workspace, locks, sandbox } = effect;
+        const { hostQueue, ...verified } = await verifications.verifyIdentity.executeWithOptions(
+          { summary: 'identity, workspace and sandbox' },
+          [{ workspace, locks, sandbox }],
+        );
+        state.hostQueue = hostQueue;
+        return { type: 'IDENTITY', id, ...verified };
+      }
+      case 'load_context': {
+        const { tenant, task, personas, topK } = effect;
+        const { ratings, similar, recent, error } = await memoriesOn(state.hostQueue).loadContext.executeWithOptions(
+          { summary: `ratings and the ${topK} most similar traces` },
+          [{ tenant, task, personas, topK }],
+        );
+        return { type: 'CONTEXT', id, context: { ratings, similar, recent }, error };
+      }
+      case 'ask': {
+        const { role, purpose, attempt, pass } = effect;
+        const again = attempt === 1 ? '' : ', asked again';
+        const { outcome, usage } = await roleCalls(effect.timeoutMs + graceMs).askRole.executeWithOptions(
+          { summary: purpose === 'statement' ? `${role}, pass ${pass}${again}` : `${role}: ${purpose}${again}` },
+          [
+            {
+              workId,
+              traceId: setup.traceId,
+              role: `debate ${role}`,
+              speaker: role,
+              purpose,
+              personaId: effect.personaId,
+              adapter: effect.adapter,
+              prompt: effect.prompt,
+              instructions: effect.instructions,
+              callsBefore: effect.callsBefore,
+              maxTokens: effect.maxTokens,
+              timeoutMs: effect.timeoutMs,
+              gaps: { fragment_ms: 500, message_ms: 5_000 },
+              lane: { lane_id: purpose === 'statement' ? `${role}#${pass}` : `${role}#${purpose}`, attempt },
+            },
+          ],
+        );
+        return { type: 'ANSWER', id, outcome, usage };
+      }
+      case 'take_snapshot': {
+        const { workspace } = effect;
+        const { snapshot, digest } = await actionsOn(state.hostQueue).takeSnapshot.executeWithOptions(
+          { summary: 'snapshot of the workspace' },
+          [{ workId, workspace }],
+        );
+        return { type: 'SNAPSHOT', id, snapshot, digest };
+      }
+      case 'run_task':
+      case 'undo_task': {
+        const { task, round, workspace, sandbox } = effect;
+        const input = { workId, task, round, workspace, sandbox, snapshotKey: workId };
+        const what = effect.type === 'run_task' ? task.argv : (task.undo?.argv ?? []);
+        const summary = `${effect.type === 'run_task' ? 'task' : 'undo'} ${task.task_id}: ${what.join(' ')}`.slice(
+          0,
+          200,
+        );
+        const { runTask, undoTask } = tasksOn(state.hostQueue, task.limits.timeout_ms + graceMs);
+        return effect.type === 'run_task'
+          ? { type: 'TASK', id, report: await runTask.executeWithOptions({ summary }, [input]) }
+          : { type: 'UNDONE', id, undone: await undoTask.executeWithOptions({ summary }, [input]) };
+      }
+      case 'restore_snapshot': {
+        const { workspace, snapshot } = effect;
+        const restored = await actionsOn(state.hostQueue).restoreSnapshot.executeWithOptions(
+          { summary: 'the workspace as it was' },
+          [{ workId, workspace, snapshot }],
+        );
+        return { type: 'RESTORED', id, ...restored };
+      }
+      case 'store_trace':
+        await memoriesOn(state.hostQueue).storeTrace.executeWithOptions({ summary: 'trace and ratings' }, [
+          effect.trace,
+        ]);
+        return { type: 'STORED', id };
+      case 'mirror_trace': {
+        const { mongo, error } = await memoriesOn(state.hostQueue).mirrorTrace.executeWithOptions(
+          { summary: 'the trace in the shared memory' },
+          [effect.trace],
+        );
+        return { type: 'MIRRORED', id, mongo, error };
+      }
+      case 'audit': {
+        const { seq, hash } = await actionsOn(state.hostQueue).appendAudit.executeWithOptions(
+          {
+            summary: effect.entries
+              .map(({ type }) => type)
+              .join(', ')
+              .slice(0, 200),
+          },
+          [effect.entries],
+        );
+        return { type: 'AUDITED', id, seq, hash };
+      }
+    }
+  };
+
+  return await loop.run({
+    perform,
+    continueAsNew: () => continueAsNew<typeof debate>(setup, loop.carried(state)),
+    close: async () => {
+      // Where the workspace may still need hands, what is known of it stays.
+      if (state.work.result?.outcome === 'rollback_incomplete' || state.work.execution === null) return;
+      try {
+        await actionsOn(state.hostQueue).forgetWorkspace(setup.id);
+      } catch {
+        // It takes room and harms nobody; the work itself has ended as it should.
+      }
+    },
+  });
+}
+
+/** What was sent by hand to the workflow itself: what is no answer is refused like one, and seen in the status (spec 06). */
+const signalled = (sent: unknown): GivenFeedback => {
+  const read = readFeedbackSignal(sent);
+  if (typeof read !== 'string') return read;
+  const nothing = { request_id: '', response: '', digest: null, provided_by: 'unknown' };
+  return { ...nothing, comment: read, authenticated: false, source: 'signal' };
+};
+
+const faultOf = (effect: Performed, error: unknown): DebateEvent => {
+  const { id } = effect;
+  if (isCancellation(error)) return { type: 'FAULT', id, code: 'EPREEMPT', message: 'it was stopped' };
+  const carried = fromFailure(error);
+  const code = carried?.code ?? 'EAGENTDOWN';
+  const message = carried?.message ?? rootMessage(error);
+  // An agent's failure is said by its role, not by the debate.
+  if (effect.type === 'ask') {
+    return { type: 'ANSWER', id, outcome: { outcome: 'failed', code, message }, usage: noAmount };
+  }
+  return { type: 'FAULT', id, code, message };
+};
