@@ -1,23 +1,12 @@
-import type { ControlFrame, Frame } from '../src/contracts/frames.js';
 import { isVote, type Vote } from '../src/domain/agreement.js';
 import { add, noAmount } from '../src/domain/budget.js';
-import {
-  feedCounts,
-  feedDue,
-  feedFrame,
-  feedTick,
-  usageOf,
-  wantsData,
-  type Fed,
-  type FeedReport,
-} from '../src/domain/feed.js';
+import type { FeedReport } from '../src/domain/feed.js';
 import type { LaneReport } from '../src/domain/lane.js';
 import { preemptionOrder } from '../src/domain/tier.js';
 import { codeOf } from '../src/tracing.js';
 import type { Directives } from '../workflows/messages.js';
 import { Digest } from './digest.js';
 import { WorkGoneError, type GroupInput, type GroupPorts } from './group.js';
-import { LaneCall } from './lane-call.js';
 import type { LaneEnd } from './metrics.js';
 import { Outbox } from './outbox.js';
 import { RunningLane } from './running-lane.js';
@@ -26,6 +15,7 @@ import { RunningLane } from './running-lane.js';
 const coalesceMs = 5;
 /** A dispatch or a first partial alone may wait a little longer: in a quick session the end overtakes it. */
 const unhurriedMs = 40;
+
 /**
  * Runs the lanes of one session that share a worker's queue. Tokens go to watchers over the bus; what decides goes to the
  * workflow, coarsely: ends and pauses at once, streaming text as a digest when the leading group or the quorum could change.
@@ -49,10 +39,10 @@ export class LaneGroup {
     skip: readonly string[],
     private readonly ports: GroupPorts,
   ) {
-    const now = ports.now();
+    const take = (lane: RunningLane, report: FeedReport): void => this.take(lane, report);
     this.lanes = input.lanes
       .filter((lane) => !skip.includes(lane.laneId))
-      .map((lane) => new RunningLane(lane, input.policy, input.window, input.prompt, now));
+      .map((lane) => new RunningLane(lane, input, ports, take));
     const allEnded = (): boolean => this.lanes.every((lane) => lane.ended);
     this.outbox = new Outbox(
       ports.now,
@@ -80,7 +70,7 @@ export class LaneGroup {
       if (message.type === 'directed') void this.direct();
       if (message.type === 'sync') this.publishText();
     });
-    const runs = this.lanes.map((lane) => this.run(lane));
+    const runs = this.lanes.map((lane) => lane.run(this.attempt));
     void Promise.all(runs)
       .then(async () => {
         this.digest.stop();
@@ -112,7 +102,7 @@ export class LaneGroup {
       if (lane.ended || !directives.ended.includes(lane.setup.laneId)) continue;
       const usage = lane.used();
       lane.stop('CANCELLED', null, usage);
-      this.push(lane, { type: 'SETTLE', usage, counts: feedCounts(lane.feed) }, coalesceMs);
+      this.push(lane, { type: 'SETTLE', usage, counts: lane.counts }, coalesceMs);
     }
   }
 
@@ -121,121 +111,28 @@ export class LaneGroup {
     for (const lane of this.lanes) lane.stop('FAILED', codeOf(error));
   }
 
-  private async run(lane: RunningLane): Promise<void> {
-    const { setup, controller } = lane;
-    lane.call = new LaneCall(this.input, setup, this.attempt, this.ports.metrics, this.ports.now);
-    if (setup.timeoutMs !== null) {
-      const timeoutMs = setup.timeoutMs;
-      lane.timers.timeout = setTimeout(() => {
-        const message = `no final within the lane's timeout_ms of ${timeoutMs}`;
-        this.end(lane, { type: 'TIMEOUT', message, usage: lane.used(), counts: feedCounts(lane.feed) });
-      }, timeoutMs);
-    }
-    let frames: AsyncIterable<Frame>;
-    try {
-      frames = await this.ports.agents.open(
-        {
-          workId: this.input.workId,
-          laneId: setup.laneId,
-          personaId: setup.personaId,
-          instructions: setup.instructions,
-          diversitySeed: setup.diversitySeed,
-          prompt: this.input.prompt,
-          adapter: setup.adapter,
-          maxTokens: null,
-          callsBefore: 0,
-        },
-        {
-          signal: controller.signal,
-          onControl: (frame) => this.hear(lane, frame),
-          onUsage: (usage) => (lane.usage = usageOf(lane.feed, usage)),
-          trace: lane.call.context,
-        },
-      );
-    } catch (error) {
-      if (!lane.ended) this.end(lane, { type: 'DISPATCH_ERR', ...describe(error) });
-      return;
-    }
-    if (lane.ended) return;
-    this.push(lane, { type: 'DISPATCH_OK' }, unhurriedMs);
-    try {
-      await this.pull(lane, frames);
-    } catch (error) {
-      if (lane.ended) return;
-      this.end(lane, { type: 'FAIL', ...describe(error), usage: lane.used(), counts: feedCounts(lane.feed) });
-    }
-  }
-
-  private async pull(lane: RunningLane, frames: AsyncIterable<Frame>): Promise<void> {
-    const iterator = frames[Symbol.asyncIterator]();
-    let lastSeq = 0;
-    let saidEnd = false;
-    try {
-      while (!lane.ended) {
-        await lane.room();
-        if (lane.ended) break;
-        const next = await iterator.next();
-        if (lane.ended) break;
-        if (next.done) {
-          // A stream that simply ends has said all: its partials are the answer.
-          if (!saidEnd) this.hear(lane, { type: 'final', msg_seq: lastSeq + 1 });
-          break;
-        }
-        const frame = next.value;
-        saidEnd ||= frame.type === 'final' || frame.type === 'fail';
-        if (frame.type !== 'control') lastSeq = Math.max(lastSeq, frame.msg_seq ?? 0);
-        this.hear(lane, frame);
-      }
-      // An end that waits behind a gap comes with the gap's timer.
-      await lane.finished;
-    } finally {
-      await iterator.return?.();
-    }
-  }
-
-  private hear(lane: RunningLane, frame: Frame | ControlFrame): void {
-    if (lane.ended) return;
-    this.took(lane, feedFrame(lane.feed, frame, this.ports.now()));
-  }
-
-  private took(lane: RunningLane, fed: Fed): void {
-    lane.feed = fed.feed;
-    for (const report of fed.reports) this.said(lane, report);
-    if (lane.ended) return;
-    clearTimeout(lane.timers.gap);
-    const due = feedDue(lane.feed);
-    if (due !== null) {
-      lane.timers.gap = setTimeout(
-        () => {
-          if (!lane.ended) this.took(lane, feedTick(lane.feed, this.ports.now()));
-        },
-        Math.max(0, due - this.ports.now()),
-      );
-    }
-    if (wantsData(lane.feed)) lane.stir();
-  }
-
-  private said(lane: RunningLane, report: FeedReport): void {
+  private take(lane: RunningLane, report: FeedReport): void {
     switch (report.type) {
+      case 'DISPATCH_OK':
+        this.push(lane, report, unhurriedMs);
+        return;
       case 'PARTIAL': {
         const first = lane.text === '';
-        this.publish(lane, lane.text.length, report.text);
-        lane.text += report.text;
-        this.push(lane, { ...report, usage: lane.used() }, first ? unhurriedMs : null);
+        this.publishNext(lane, report.text);
+        this.push(lane, report, first ? unhurriedMs : null);
         this.digest.consider();
         this.checkBudget(lane);
-        break;
+        return;
       }
       case 'FINAL':
-        if (report.text) {
-          this.publish(lane, lane.text.length, report.text);
-          lane.text += report.text;
-        }
-        this.end(lane, { ...report, usage: lane.usage ?? report.usage });
-        break;
+        this.publishNext(lane, report.text ?? '');
+        this.end(lane, report);
+        return;
+      case 'DISPATCH_ERR':
       case 'FAIL':
-        this.end(lane, { ...report, usage: lane.used() });
-        break;
+      case 'TIMEOUT':
+        this.end(lane, report);
+        return;
       default:
         this.push(lane, report, coalesceMs);
     }
@@ -248,7 +145,7 @@ export class LaneGroup {
     lane.stop(endOf(report), reasonOf(report), used);
     if (report.type === 'FINAL') {
       if (report.answer !== undefined) this.outbox.dropText(lane.setup.laneId);
-      this.finals.push(voteOf(lane, report.answer ?? lane.text, this.ports.now()));
+      this.finals.push(lane.vote(report.answer ?? lane.text, this.ports.now()));
     }
     this.push(lane, report, coalesceMs);
   }
@@ -270,7 +167,7 @@ export class LaneGroup {
   }
 
   private votes(): Vote[] {
-    const streaming = this.lanes.flatMap((lane) => (lane.ended ? [] : [voteOf(lane, lane.text, null)]));
+    const streaming = this.lanes.flatMap((lane) => (lane.ended ? [] : [lane.vote(lane.text, null)]));
     const { agreement } = this.input.policy;
     return [...this.input.others, ...this.finals, ...streaming]
       .filter((vote) => isVote(vote, agreement))
@@ -300,6 +197,11 @@ export class LaneGroup {
 
   // Watchers
 
+  private publishNext(lane: RunningLane, text: string): void {
+    this.publish(lane, lane.text.length, text);
+    lane.text += text;
+  }
+
   private publish(lane: RunningLane, offset: number, text: string): void {
     const { workId } = this.input;
     if (text === '' || !this.ports.bus.isWatched(workId)) return;
@@ -316,22 +218,6 @@ export class LaneGroup {
     for (const lane of this.lanes) this.publish(lane, 0, lane.text);
   }
 }
-
-const voteOf = ({ setup }: RunningLane, answer: Vote['answer'], endedAt: number | null): Vote => ({
-  laneId: setup.laneId,
-  order: 0,
-  weight: setup.weight,
-  tier: setup.tier,
-  answer,
-  final: endedAt !== null,
-  endedAt,
-});
-
-const describe = (error: unknown): { code: string; message: string } => {
-  const message = error instanceof Error ? error.message : String(error);
-  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'EAGENTDOWN';
-  return { code, message };
-};
 
 const endOf = ({ type }: FeedReport): LaneEnd =>
   type === 'FINAL' ? 'FINALIZED' : type === 'CANCEL' ? 'CANCELLED' : 'FAILED';
