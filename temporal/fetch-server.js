@@ -1,15 +1,14 @@
 // Gets the Temporal server into the user's cache folder: the SDK's own download, else a build from Go source.
-import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cachedServer, cacheFolder, isProgram, onPath } from './find-server.js';
+import { cachedServer, cacheFolder } from './find-server.js';
+import { findGo, run, runGo } from './go.js';
 
 /** The newest version that `go install` can build: later ones have replace lines in their module. */
 const goPackage = 'github.com/temporalio/cli/cmd/temporal@v1.5.1';
 const downloadLimitMs = 90_000;
-const progressEveryMs = 15_000;
 
 /**
  * @param {(line: string) => void} say
@@ -49,44 +48,9 @@ async function download(folder, say, env) {
 }
 
 async function goInstall(folder, say, env) {
-  const go = onPath(['go', 'go.exe'], env) ?? ['/usr/local/go/bin/go', '/opt/homebrew/bin/go'].find(isProgram);
-  if (go === undefined) throw new Error('Go is not on PATH, so the server cannot be built from source');
+  if (findGo(env) === null) throw new Error('Go is not on PATH, so the server cannot be built from source');
   say('getting the Temporal server: building it from Go source (once; about 2 minutes, longer on a busy machine)');
   const bin = join(folder, 'bin');
-  const home = env.HOME || homedir();
-  // Who uses Go has a module cache: use it. For others nothing shall stay behind but the program.
-  const hasCache = Boolean(env.GOPATH || env.GOMODCACHE) || existsSync(join(home, 'go', 'pkg', 'mod'));
-  const caches = hasCache
-    ? {}
-    : {
-        GOPATH: join(folder, 'go'),
-        GOCACHE: env.GOCACHE ?? join(folder, 'build'),
-        GOFLAGS: `${env.GOFLAGS ?? ''} -modcacherw`.trim(),
-      };
-  await run(go, ['install', goPackage], { env: { HOME: home, ...env, ...caches, GOBIN: bin }, say, what: 'the build' });
+  await runGo(['install', goPackage], { folder, env: { ...env, GOBIN: bin }, say, what: 'the build' });
   return join(bin, process.platform === 'win32' ? 'temporal.exe' : 'temporal');
-}
-
-/** Runs a program quietly, with a line every 15 s; its last words are the error's message. */
-async function run(program, args, { env, timeout, say, what }) {
-  const began = Date.now();
-  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'], timeout, killSignal: 'SIGKILL' });
-  let tail = '';
-  const keep = (chunk) => {
-    tail = (tail + chunk).slice(-1_500);
-  };
-  child.stdout.on('data', keep);
-  child.stderr.on('data', keep);
-  const seconds = () => Math.round((Date.now() - began) / 1_000);
-  const progress = setInterval(() => say(`  ${what} goes on (${seconds()} s)`), progressEveryMs);
-  try {
-    const end = await new Promise((resolve, reject) => {
-      child.once('error', reject);
-      child.once('close', (code, signal) => resolve(code === 0 ? null : (code ?? signal)));
-    });
-    if (end !== null)
-      throw new Error(`${what} failed after ${seconds()} s (${end}): ${tail.trim() || 'it said nothing'}`);
-  } finally {
-    clearInterval(progress);
-  }
 }

@@ -89,13 +89,30 @@ async function obtainServer() {
 async function obtainTestParts() {
   const { parts } = await import('../test/support/parts.js');
   const isAbsent = ({ find }) => find() === null;
-  if (process.getuid?.() === 0 && onPath(['apt-get']) !== null) installParts(parts.filter(isAbsent));
+  const mayInstall = process.getuid?.() === 0 && onPath(['apt-get']) !== null;
+  if (mayInstall) installParts(parts.filter((part) => part.apt && isAbsent(part)));
+  for (const part of parts.filter(({ build }) => build)) await buildPart(part);
   const missing = parts.filter(isAbsent);
-  for (const { name, for: use, apt } of missing) {
-    say(`${name} is missing: ${use} are skipped. On Debian or Ubuntu: sudo apt-get install -y ${apt.join(' ')}`);
+  for (const { name, for: use, apt, hint } of missing) {
+    const way = hint ?? `On Debian or Ubuntu: sudo apt-get install -y ${apt.join(' ')}`;
+    say(`${name} is missing: ${use} are skipped. ${way}`);
   }
   if (missing.length > 0 && inCi)
     throw new Error('With CI=true a missing part is a failure: no test may be skipped unseen.');
+}
+
+/** A build that fails is told; what it was for then counts as missing. */
+async function buildPart({ name, for: use, find, build: buildIt, seconds }) {
+  if (find() !== null) return;
+  await withLock(join(cacheFolder(), `build-${name.toLowerCase()}.lock`), async () => {
+    if (find() !== null) return; // another run was first
+    say(`building ${name} for ${use} (once; about ${seconds} s, longer on a busy machine)`);
+    try {
+      await buildIt(say);
+    } catch (error) {
+      say(error instanceof Error ? error.message : String(error));
+    }
+  });
 }
 
 function installParts(wanted) {

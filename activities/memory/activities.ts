@@ -41,11 +41,7 @@ export const createMemoryActivities = ({ memory, mirror, onError }: MemoryActivi
      * @returns mongo: false when none is configured
      * @throws ParleyError unavailable: the debate goes on all the same, and a later mirroring takes the trace along
      */
-    mirrorTrace: async (
-      trace: TraceRecord,
-      signal?: AbortSignal,
-      beat = (): void => {},
-    ): Promise<Mirrored> => {
+    mirrorTrace: async (trace: TraceRecord, signal?: AbortSignal, beat = (): void => {}): Promise<Mirrored> => {
       if (mirror === null) return { mongo: false, error: null };
       await mirror.mirror(trace, signal);
       await memory.markMirrored(trace.trace_id);

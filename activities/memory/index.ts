@@ -23,7 +23,7 @@ export interface OpenMemory {
   memory: MemoryPort;
   mirror: MirrorPort | null;
   embedder: Embedder;
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
 export const memoryFile = (dataFolder: string): string => join(dataFolder, 'memory.db');

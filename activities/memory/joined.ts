@@ -13,7 +13,6 @@ import type {
 import { firstElo } from '../../src/domain/elo.js';
 import { ParleyError } from '../../src/domain/errors.js';
 import type { OnError } from './embedder.js';
-import { fuse } from './rank.js';
 import { byElo, bySimilarity, byTime, ratingTable } from './remembered.js';
 
 export interface Memories {
@@ -85,8 +84,10 @@ export class JoinedMemory implements MemoryReader {
       const theirs = await mirror.search(query, signal);
       const all = new Map(union(own, theirs).map((trace) => [trace.trace_id, trace]));
       if (query.text.trim() === '') return [...all.values()].sort(byTime).slice(0, query.limit);
-      const ids = fuse([own, theirs].map((list) => list.map(({ trace_id }) => trace_id)));
-      return ids.slice(0, query.limit).map((id) => all.get(id)!);
+      // MongoDB ranks nearly everything; what stands here alone comes in at the rank that it has here.
+      const ranks = new Map([...own.entries(), ...theirs.entries()].map(([rank, { trace_id }]) => [trace_id, rank]));
+      const rankOf = ({ trace_id }: SimilarTrace): number => ranks.get(trace_id) ?? Infinity;
+      return [...all.values()].sort((a, b) => rankOf(a) - rankOf(b)).slice(0, query.limit);
     });
   }
 

@@ -12,7 +12,7 @@ import {
 import { firstElo } from '../../src/domain/elo.js';
 import { ParleyError } from '../../src/domain/errors.js';
 import { dot, type Embedder, type OnError, tryEmbed } from './embedder.js';
-import { explained, isDuplicate } from './mongo-errors.js';
+import { explained, isDuplicate, wrongUri } from './mongo-errors.js';
 import { cosineOfScore, VectorIndex, vectorSearchStages } from './mongo-vectors.js';
 import { fuse, wordsOf } from './rank.js';
 import { byElo, inShort, searchText, successOf } from './remembered.js';
@@ -63,6 +63,7 @@ export class MongoMirror implements MirrorPort {
   readonly #vectorIndex: VectorIndex;
   readonly #options: MongoMirrorOptions;
   #indexed: Promise<unknown> | null = null;
+  #isClosed = false;
 
   /** Connects at first use. @throws ParleyError when the URI is none */
   constructor(uri: string, options: MongoMirrorOptions) {
@@ -73,7 +74,7 @@ export class MongoMirror implements MirrorPort {
         ...(!/[?&]serverSelectionTimeoutMS=/i.test(uri) && { serverSelectionTimeoutMS: serverSelectionTimeoutMs }),
       });
     } catch (error) {
-      throw explained(error);
+      throw wrongUri(error);
     }
     this.#options = options;
     this.#database = this.#client.db(databaseName(uri));
@@ -168,11 +169,18 @@ export class MongoMirror implements MirrorPort {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#client.close();
   }
 
   async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#isClosed)
+      throw new ParleyError('unavailable', 'Memory: this process is stopping and has left MongoDB.', {
+        retryable: true,
+      });
     try {
+      // Left to itself, a client whose first connection failed never tries another.
+      await this.#client.connect();
       return await work();
     } catch (error) {
       throw explained(error);

@@ -4,4 +4,14 @@ type Env = Record<string, string | undefined>;
 export function findChromium(env?: Env): string | null;
 /** Paths of PostgreSQL's programs, or null. */
 export function findPostgres(env?: Env): { initdb: string; postgres: string } | null;
-export const parts: { name: string; for: string; find: (env?: Env) => unknown; apt: string[]; seconds: number }[];
+/** Path of the server that speaks MongoDB's protocol, or null. */
+export function findFerretDb(env?: Env): string | null;
+export const parts: {
+  name: string;
+  for: string;
+  find: (env?: Env) => unknown;
+  apt?: string[];
+  build?: (say: (line: string) => void, env?: Env) => Promise<void>;
+  seconds: number;
+  hint?: string;
+}[];

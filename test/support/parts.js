@@ -1,7 +1,10 @@
 // Programs that only tests need. Plain JavaScript: `temporal/prepare.js --test` asks before anything is built.
-import { existsSync, readdirSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { isProgram, onPath } from '../../temporal/find-server.js';
+import { fileURLToPath } from 'node:url';
+import { cacheFolder, isProgram, onPath } from '../../temporal/find-server.js';
+import { findGo, runGo } from '../../temporal/go.js';
 
 /** A browser for the page's tests: CHROME_PATH, else PATH, else where macOS keeps it. */
 export const findChromium = (env = process.env) => {
@@ -26,7 +29,41 @@ export const findPostgres = (env = process.env) => {
   return initdb !== null && postgres !== null ? { initdb, postgres } : null;
 };
 
-/** What `prepare.js --test` looks for and, as root on Debian or Ubuntu, installs. */
+const ferretDbSource = fileURLToPath(new URL('./ferretdb/', import.meta.url));
+
+/** Where the build of these very sources goes, so that a change of them is built anew. */
+const ferretDbPath = (env) => {
+  const hash = createHash('sha256');
+  for (const name of ['main.go', 'go.sum']) hash.update(readFileSync(join(ferretDbSource, name)));
+  return join(cacheFolder(env), 'bin', `ferretdb-${hash.digest('hex').slice(0, 12)}`);
+};
+
+/** A server that speaks MongoDB's protocol: no system package has one, and MongoDB's own has no sources to build at hand. */
+export const findFerretDb = (env = process.env) => (isProgram(ferretDbPath(env)) ? ferretDbPath(env) : null);
+
+const buildFerretDb = async (say, env = process.env) => {
+  if (findGo(env) === null) return;
+  mkdirSync(join(cacheFolder(env), 'bin'), { recursive: true });
+  const folder = mkdtempSync(join(cacheFolder(env), 'build-'));
+  try {
+    const output = join(folder, 'ferretdb');
+    await runGo(['build', '-mod=readonly', '-trimpath', '-o', output, '.'], {
+      folder,
+      cwd: ferretDbSource,
+      env,
+      say,
+      what: 'the build',
+    });
+    renameSync(output, ferretDbPath(env));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+/**
+ * What `prepare.js --test` looks for, and gets where it can: as root on Debian or Ubuntu through apt, or by a build of its
+ * own into the cache folder. `hint` says how a person gets it.
+ */
 export const parts = [
   { name: 'Chromium', for: 'the tests of the operator page', find: findChromium, apt: ['chromium'], seconds: 90 },
   {
@@ -35,5 +72,13 @@ export const parts = [
     find: findPostgres,
     apt: ['postgresql'],
     seconds: 30,
+  },
+  {
+    name: 'FerretDB',
+    for: 'the tests of memory in MongoDB',
+    find: findFerretDb,
+    build: buildFerretDb,
+    seconds: 120,
+    hint: 'Install Go 1.22 or later (https://go.dev/dl) and run npm run pretest, which builds it',
   },
 ];
