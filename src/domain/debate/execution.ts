@@ -44,9 +44,13 @@ export const withReport = (execution: Execution, task: Task, report: TaskReport)
   done: report.outcome === 'succeeded' ? [...execution.done, { task, round: report.round }] : execution.done,
 });
 
-/** Codes with which a worker says that it refused before anything ran (the ports of sandbox, snapshots and executions). */
-const refusedBefore = new Set(['ESEC', 'unavailable', 'invalid_request', 'not_found', 'wrong_state']);
+/** Codes with which a sandbox says that nothing has run: it is not allowed, is not there, or the task does not fit it. */
+const refusedBefore = new Set(['ESEC', 'unavailable', 'invalid_request']);
 export const ranNothing = ({ code }: CodedFault): boolean => refusedBefore.has(code);
+
+/** Whether the execution ended before any task could be run: the decision was never put to the test. */
+export const neverRan = ({ execution }: Pick<DebateState, 'execution'>): boolean =>
+  execution !== null && execution.fault !== null && execution.reports.length === 0;
 
 /** What stands for a task that no worker could give a report of. */
 export const lostReport = (task: Task, round: number, { code, message }: CodedFault): TaskReport => ({

@@ -1,6 +1,6 @@
 import { atLeast } from '../numbers.js';
 import { isVeto, statementOf } from './consensus.js';
-import { failureIn, ranNothing } from './execution.js';
+import { failureIn, neverRan } from './execution.js';
 import { repairsBegun } from './healing.js';
 import type { DebateFacts } from './machine.js';
 import { mayRefine } from './passes.js';
@@ -22,12 +22,8 @@ export const factsOf = (debate: DebateState): DebateFacts => {
     consensusHolds: atLeast(consensus, limits.proceed),
     approvalRequired: approval.required && tasks.length > 0,
     snapshotTaken: execution !== null && execution.snapshot !== null,
-    nothingRan:
-      execution === null ||
-      execution.snapshot === null ||
-      (execution.reports.length === 0 && fault !== null && ranNothing(fault)),
     valid: execution?.valid === true,
     mayRepair: failed !== null && fault === null && repairsBegun(debate) < limits.max_repairs,
-    cancelled,
+    aborts: cancelled || neverRan(debate),
   };
 };

@@ -79,13 +79,12 @@ export interface DebateFacts {
   approvalRequired: boolean;
   /** The workspace has been snapshotted, so that there may be something to take back. */
   snapshotTaken: boolean;
-  /** No command has run, and none can have. */
-  nothingRan: boolean;
   /** Every task succeeded, and there was one. */
   valid: boolean;
   /** A task failed, and max_repairs allows another try. */
   mayRepair: boolean;
-  cancelled: boolean;
+  /** It was cancelled, or no task could be run at all: then it ends as if it had never been decided. */
+  aborts: boolean;
 }
 
 const guard = (name: string, holds: (facts: DebateFacts) => boolean): Guard<DebateFacts> => ({ name, holds });
@@ -97,10 +96,10 @@ const securityInvalid = guard('no valid security answer', (facts) => !facts.secu
 const lowConsensus = guard('consensus < proceed', (facts) => !facts.consensusHolds);
 const approvalRequired = guard('approval required', (facts) => facts.approvalRequired);
 const snapshotTaken = guard('snapshot taken', (facts) => facts.snapshotTaken);
-const nothingRan = guard('nothing has run', (facts) => facts.nothingRan);
+const noSnapshot = guard('no snapshot', (facts) => !facts.snapshotTaken);
 const valid = guard('valid', (facts) => facts.valid);
 const mayRepair = guard('a task failed, repairs left', (facts) => facts.mayRepair);
-const cancelled = guard('cancelled', (facts) => facts.cancelled);
+const aborts = guard('cancelled, or no task could be run', (facts) => facts.aborts);
 
 /** States in which a cancel finds nothing to take back. */
 const deliberating = [
@@ -189,7 +188,7 @@ export const debateMachine: Machine<DebateStateName, DebateEventName, DebateFact
     // What was approved is not what would run: people are asked again.
     { from: 'AWAITING_APPROVAL', on: 'VOIDED', to: 'AWAITING_APPROVAL', actions: ['request_approval'] },
     { from: 'EXECUTING', on: 'EXECUTED', to: 'VALIDATING', actions: ['validate'] },
-    { from: 'EXECUTING', on: 'FAULT', guard: nothingRan, to: 'ABORTED', actions: ['name_fault', 'emit_final'] },
+    { from: 'EXECUTING', on: 'FAULT', guard: noSnapshot, to: 'ABORTED', actions: ['name_fault', 'emit_final'] },
     { from: 'EXECUTING', on: 'FAULT', to: 'ROLLING_BACK', actions: ['roll_back'] },
     { from: 'VALIDATING', on: 'VALIDATED', guard: valid, to: 'SUCCEEDED', actions: [] },
     { from: 'VALIDATING', on: 'VALIDATED', guard: mayRepair, to: 'SELF_HEALING', actions: ['ask_diagnosis'] },
@@ -203,7 +202,7 @@ export const debateMachine: Machine<DebateStateName, DebateEventName, DebateFact
     },
     { from: 'SELF_HEALING', on: 'REPAIRED', to: 'EXECUTING', actions: ['run_tasks'] },
     { from: 'SELF_HEALING', on: 'GIVEN_UP', to: 'ROLLING_BACK', actions: ['roll_back'] },
-    { from: 'ROLLING_BACK', on: 'ROLLED_BACK', guard: cancelled, to: 'ABORTED', actions: ['emit_final'] },
+    { from: 'ROLLING_BACK', on: 'ROLLED_BACK', guard: aborts, to: 'ABORTED', actions: ['name_fault', 'emit_final'] },
     { from: 'ROLLING_BACK', on: 'ROLLED_BACK', to: 'STORING_MEMORY', actions: ['store_trace'] },
     { from: ['SUCCEEDED', 'BLOCKED'], on: 'CLOSED', to: 'STORING_MEMORY', actions: ['store_trace'] },
     { from: 'STORING_MEMORY', on: 'STORED', to: 'AUDITING', actions: ['audit'] },

@@ -112,11 +112,12 @@ export const perform = (draft: DebateDraft, action: DebateActionName, on: Debate
     case 'audit':
       return closeDebate(draft);
     case 'name_fault': {
-      const faults = debate.identity?.faults.length ? debate.identity.faults : [debate.execution?.fault ?? null];
+      const fault = debate.execution?.fault;
+      const faults = fault ? [fault] : (debate.identity?.faults ?? []);
       const [first] = faults;
-      if (!first) return;
-      const message = faults.map((fault) => fault?.message ?? '').join(' ');
-      debate.error = { code: first.code, message };
+      // A cancel is no fault, whatever was stopped by it.
+      if (!first || debate.cancelled) return;
+      debate.error = { code: first.code, message: faults.map(({ message }) => message).join(' ') };
       return say(draft, { event: 'error', data: { ...debate.error, at: iso(now) } });
     }
     case 'emit_final':

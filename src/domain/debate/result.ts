@@ -1,11 +1,11 @@
 import type { DebateOutcome, DebateResult } from '../../contracts/debate-status.js';
-import { executionReport } from './execution.js';
+import { executionReport, neverRan } from './execution.js';
 import { isIncomplete, rollbackReport } from './rollback.js';
 import type { DebateState } from './state.js';
 
 /** How a debate that is over, or about to be remembered, came out (spec 02, 10). */
 export const outcomeOf = (debate: DebateState): DebateOutcome => {
-  if (debate.state === 'ABORTED' || debate.cancelled) return 'aborted';
+  if (debate.state === 'ABORTED' || debate.cancelled || neverRan(debate)) return 'aborted';
   if (!debate.execution) return 'blocked';
   if (debate.execution.valid && !debate.rollback) return 'succeeded';
   const rollback = rollbackReport(debate);

@@ -1,0 +1,252 @@
+import type { OpenDebateBody, Role } from '../../src/contracts/debate.js';
+import { openDebateSchema } from '../../src/contracts/debate.js';
+import type { DebateDurableEvent } from '../../src/contracts/debate-events.js';
+import type { TaskReport } from '../../src/contracts/execution.js';
+import type { GivenFeedback } from '../../src/contracts/feedback.js';
+import type { MemoryContext } from '../../src/contracts/memory.js';
+import { planSchema, type Plan } from '../../src/contracts/plan.js';
+import { nextDue, stepDebate } from '../../src/domain/debate/debate.js';
+import type { AskOutcome, DebateEffect, DebateEvent } from '../../src/domain/debate/effects.js';
+import { setUpDebate, type DebateIdentity } from '../../src/domain/debate/set-up-debate.js';
+import type { RoleAnswer } from '../../src/domain/debate/statement.js';
+import { openDebateState, type DebateState } from '../../src/domain/debate/state.js';
+import type { Amount, Operator } from '../../src/domain/session-setup.js';
+import { deepFreeze, freeOperator } from './session-play.js';
+
+type RoleBody = Partial<OpenDebateBody['roles']['analyst']>;
+export type DebateBody = Omit<Partial<OpenDebateBody>, 'roles' | 'plan'> & {
+  roles?: Partial<Record<Role, RoleBody>>;
+  /** As a request writes it; `plan('a', 'b')` makes one. */
+  plan?: OpenDebateBody['plan'];
+};
+
+const adapter = { kind: 'scripted' as const, script: [{ final: '{}' }] };
+const allRoles = ['analyst', 'solution', 'critic', 'security', 'optimizer'] as const;
+
+/** A whole request with the five roles, all scripted. */
+export const debateBody = (body: DebateBody = {}): OpenDebateBody => ({
+  task: 'Add an index to orders',
+  workspace: { path: '/srv/project' },
+  ...body,
+  roles: Object.fromEntries(
+    allRoles.map((role) => [role, { adapter, ...body.roles?.[role] }]),
+  ) as OpenDebateBody['roles'],
+});
+
+/** Tasks by their ids, one after the other as listed; each runs `do <id>` and is undone by `undo <id>`. */
+export const plan = (...ids: string[]): Plan =>
+  planSchema.parse({
+    tasks: ids.map((id) => ({ task_id: id, argv: ['do', id], undo: { argv: ['undo', id] } })),
+  });
+
+/** What a role says; for the plan with confidence 0.9 unless told otherwise. */
+export const answer = (said: Partial<RoleAnswer> = {}): AskOutcome => ({
+  outcome: 'statement',
+  answer: { stance: 'for', confidence: 0.9, position: '', issues: [], changes: [], plan: null, ...said },
+});
+export const unreadable = (...faults: string[]): AskOutcome => ({ outcome: 'unreadable', faults });
+export const failed = (code = 'EAGENTDOWN', message = 'gone'): AskOutcome => ({ outcome: 'failed', code, message });
+
+const emptyContext: MemoryContext = { ratings: {}, similar: [], recent: [] };
+
+type Awaited = Extract<DebateEffect, { id: number }>;
+type DataOf = { [E in DebateDurableEvent as E['event']]: E['data'] };
+
+/** A debate played by hand: time is a number that only the test moves, and every answer is the test's. */
+export class DebatePlay {
+  debate: DebateState;
+  effects: DebateEffect[] = [];
+  events: DebateDurableEvent[] = [];
+  /** Epoch milliseconds; 2026-11-21T00:00:00Z at the start. */
+  now = Date.UTC(2026, 10, 21);
+  readonly startedAt = this.now;
+
+  constructor(body: DebateBody = {}, operator: Partial<Operator> = {}, identity: Partial<DebateIdentity> = {}) {
+    const set = setUpDebate(
+      openDebateSchema.parse(debateBody(body)),
+      {
+        id: 'debate-1',
+        traceId: '0'.repeat(32),
+        webUiUrl: 'http://ui',
+        startedBy: null,
+        requiresAuthentication: false,
+        ...identity,
+      },
+      { ...freeOperator, ...operator },
+    );
+    if ('faults' in set) throw new Error(JSON.stringify(set.faults));
+    this.debate = deepFreeze(openDebateState(set.setup, this.now));
+  }
+
+  take(event: DebateEvent): this {
+    const step = stepDebate(this.debate, deepFreeze(event), this.now);
+    this.debate = deepFreeze(step.debate);
+    this.effects.push(...step.effects);
+    this.events.push(...step.events);
+    return this;
+  }
+
+  /** What is under way. */
+  get pending(): Awaited {
+    if (!this.debate.pending) throw new Error(`nothing is under way in ${this.state}`);
+    return this.debate.pending;
+  }
+  private pendingOf<T extends Awaited['type']>(type: T): Extract<Awaited, { type: T }> {
+    const { pending } = this;
+    if (pending.type !== type) throw new Error(`${pending.type} is under way in ${this.state}, not ${type}`);
+    return pending as Extract<Awaited, { type: T }>;
+  }
+  get ask(): Extract<Awaited, { type: 'ask' }> {
+    return this.pendingOf('ask');
+  }
+  get task(): Extract<Awaited, { type: 'run_task' }> {
+    return this.pendingOf('run_task');
+  }
+
+  /** Identity and context are fine: the analyst is asked. */
+  open(context: Partial<MemoryContext> = {}): this {
+    this.take({ type: 'START' });
+    this.identity();
+    return this.context(context);
+  }
+  identity(...faults: { code: string; message: string }[]): this {
+    const { id, workspace } = this.pendingOf('verify_identity');
+    return this.take({ type: 'IDENTITY', id, workspace, faults });
+  }
+  context(context: Partial<MemoryContext> = {}, error: string | null = null): this {
+    const { id } = this.pendingOf('load_context');
+    return this.take({ type: 'CONTEXT', id, context: { ...emptyContext, ...context }, error });
+  }
+  /** The call under way ends. */
+  reply(outcome: AskOutcome = answer(), usage: Amount = { tokens: 10, usdMicros: 0 }): this {
+    return this.take({ type: 'ANSWER', id: this.ask.id, outcome, usage });
+  }
+  /** The roles of this pass answer, each for the plan unless told otherwise; the solution with a plan when it has none. */
+  pass(said: Partial<Record<Role, AskOutcome | Partial<RoleAnswer>>> = {}): this {
+    const { pass } = this.debate;
+    for (const role of allRoles) {
+      if (this.debate.pass !== pass || this.debate.pending?.type !== 'ask' || this.debate.pending.role !== role)
+        continue;
+      const own = said[role] ?? {};
+      const preset = role === 'solution' && this.debate.planFromPass === null ? { plan: plan('t1') } : {};
+      this.reply('outcome' in own ? own : answer({ ...preset, ...own }));
+    }
+    return this;
+  }
+  snapshot(): this {
+    return this.take({ type: 'SNAPSHOT', id: this.pendingOf('take_snapshot').id, snapshot: 's1', digest: 'before' });
+  }
+  /** The task under way ends, by default well. */
+  ends(outcome: TaskReport['outcome'] = 'succeeded', more: Partial<TaskReport> = {}): this {
+    const { id, task, round } = this.task;
+    return this.take({ type: 'TASK', id, report: report(task.task_id, outcome, { round, argv: task.argv, ...more }) });
+  }
+  /** Every task of the round succeeds. */
+  run(): this {
+    while (this.debate.pending?.type === 'run_task') this.ends();
+    return this;
+  }
+  undo(outcome: 'succeeded' | 'failed' = 'succeeded', reason: string | null = null): this {
+    const { id, task } = this.pendingOf('undo_task');
+    return this.take({ type: 'UNDONE', id, undone: { task_id: task.task_id, outcome, reason, command: null } });
+  }
+  restore(digest = 'before', manual: string[] = []): this {
+    return this.take({ type: 'RESTORED', id: this.pendingOf('restore_snapshot').id, digest, manual });
+  }
+  /** Everything that was done is taken back. */
+  rollBack(): this {
+    while (this.debate.pending?.type === 'undo_task') this.undo();
+    return this.restore();
+  }
+  diagnose(diagnosis: string | null = 'the table is missing'): this {
+    return this.reply({ outcome: 'diagnosis', diagnosis });
+  }
+  repair(repaired: Plan): this {
+    return this.reply({ outcome: 'repair', plan: repaired });
+  }
+  /** Memory and audit are written. */
+  close(): this {
+    this.take({ type: 'STORED', id: this.pendingOf('store_trace').id });
+    this.take({ type: 'MIRRORED', id: this.pendingOf('mirror_trace').id, mongo: false, error: null });
+    return this.take({ type: 'AUDITED', id: this.pendingOf('audit').id, seq: 7, hash: 'f'.repeat(64) });
+  }
+  fault(code = 'unavailable', message = 'it is not there'): this {
+    return this.take({ type: 'FAULT', id: this.pending.id, code, message });
+  }
+  feedback(response: string, more: Partial<GivenFeedback> = {}): this {
+    const request_id = this.debate.approvals.at(-1)?.request.request_id ?? 'fr-20261121-000000';
+    return this.take({
+      type: 'FEEDBACK',
+      given: {
+        request_id,
+        response,
+        comment: null,
+        digest: null,
+        provided_by: 'anna',
+        authenticated: false,
+        source: 'http',
+        ...more,
+      },
+    });
+  }
+  cancel = (): this => this.take({ type: 'CANCEL' });
+  /** Time goes on to the next moment at which it changes something by itself. */
+  wait(): this {
+    const due = nextDue(this.debate);
+    if (due === null) throw new Error(`nothing is due in ${this.state}`);
+    this.now = due;
+    return this.take({ type: 'TICK' });
+  }
+  after(ms: number): this {
+    this.now += ms;
+    return this;
+  }
+
+  get state(): DebateState['state'] {
+    return this.debate.state;
+  }
+  /** States in the order in which they were entered. */
+  get path(): string[] {
+    return this.told('state').map(({ to }) => to);
+  }
+  told<E extends keyof DataOf>(name: E): DataOf[E][] {
+    return this.events.filter(({ event }) => event === name).map(({ data }) => data as DataOf[E]);
+  }
+  /** What was asked to be done, in order, with what tells it from its like. */
+  get done(): string[] {
+    return this.effects.map((effect) => {
+      switch (effect.type) {
+        case 'ask':
+          return `${effect.purpose === 'statement' ? 'ask' : effect.purpose} ${effect.role}${effect.attempt === 2 ? ' again' : ''}`;
+        case 'run_task':
+        case 'undo_task':
+          return `${effect.type === 'run_task' ? 'run' : 'undo'} ${effect.task.task_id}`;
+        default:
+          return effect.type;
+      }
+    });
+  }
+  get result(): NonNullable<DebateState['result']> {
+    if (!this.debate.result) throw new Error(`no result in ${this.state}`);
+    return this.debate.result;
+  }
+  said(role: Role): DebateState['statements'][number] {
+    const statement = this.debate.statements.findLast((candidate) => candidate.role === role);
+    if (!statement) throw new Error(`${role} has said nothing`);
+    return statement;
+  }
+}
+
+export const report = (taskId: string, outcome: TaskReport['outcome'], more: Partial<TaskReport> = {}): TaskReport => ({
+  task_id: taskId,
+  argv: ['do', taskId],
+  outcome,
+  reason: outcome === 'succeeded' ? null : 'exit code 1',
+  command: null,
+  files_changed: [],
+  files_changed_count: 0,
+  unmet: [],
+  attempt: 1,
+  round: 0,
+  ...more,
+});
