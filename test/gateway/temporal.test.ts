@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
 import { createParser } from 'eventsource-parser';
 import type { OpenSessionBody, SessionStarted } from '../../src/contracts/session.js';
+import { eventsQuery } from '../../workflows/messages.js';
 import { startProduct, type Product } from '../support/product.js';
 
 let product: Product;
@@ -100,6 +102,23 @@ describe('on Temporal, a session', () => {
       const late = (await follow(id, since)).filter((heard) => heard.id !== null);
       expect(late).toEqual(durable.slice(since));
     }
+  });
+
+  test('answers all who ask in its first moment: the server turns none away', async () => {
+    // The client's own retries would hide a refusal in a wait of two seconds.
+    const connection = await Connection.connect({
+      address: process.env['TEST_TEMPORAL_ADDRESS'] ?? '',
+      interceptors: [],
+    });
+    const { workflow } = new Client({ connection });
+    const firsts = [];
+    for (let round = 0; round < 10; round += 1) {
+      const { id } = await product.start(quick());
+      const asked = Array.from({ length: 5 }, () => workflow.getHandle(id).query(eventsQuery, 0));
+      firsts.push(...(await Promise.all(asked)).map(({ events }) => events[0]?.id));
+    }
+    await connection.close();
+    expect(firsts).toEqual(Array.from({ length: 50 }, () => 1));
   });
 
   test('streams the text of a lane without loss or repeats over a dropped connection', async () => {
