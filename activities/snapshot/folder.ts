@@ -54,6 +54,11 @@ export class Folder {
     return fs.lstatSync(this.at(name), { throwIfNoEntry: false }) ?? null;
   }
 
+  /** As `look`, for what has to be there. @throws an error of the file system when it is not */
+  expect(name: string): fs.Stats {
+    return fs.lstatSync(this.at(name));
+  }
+
   enter(name: string): Folder {
     const path = this.at(name);
     return new Folder(fs.openSync(path, O_PATH | O_DIRECTORY | O_NOFOLLOW), `${this.path}/${name}`);

@@ -58,7 +58,7 @@ export class FileRestorer {
       stats !== null && (isSameFile || stats.nlink === 1) && (await this.hasBytes(parent, name, entry, stats));
     if (!isKept) await this.write(parent, name, entry, isSameFile && entry.seen.names > 1);
     if (isShared) {
-      const { ino: inode, dev: device } = parent.look(name)!;
+      const { ino: inode, dev: device } = parent.expect(name);
       this.placed.set(fileKey(entry), { path: entry.path, device, inode });
     }
   }

@@ -107,7 +107,7 @@ export class Restorer {
 
   /** Owner before mode, since a change of owner takes setuid away; times last. */
   private settle(parent: Folder, name: string, entry: Entry): void {
-    let stats = parent.look(name)!;
+    let stats = parent.expect(name);
     if (stats.uid !== entry.user || stats.gid !== entry.group) {
       try {
         parent.setOwner(name, entry.user, entry.group);
@@ -118,7 +118,7 @@ export class Restorer {
             'give it back to; change its owner (chown).',
         );
       }
-      stats = parent.look(name)!;
+      stats = parent.expect(name);
     }
     if (entry.type !== 'link' && (stats.mode & 0o7777) !== entry.mode) parent.setMode(name, entry.mode);
     if (Math.abs(stats.mtimeMs - entry.modifiedMs) > sameTimeMs) parent.setTimes(name, stats.atimeMs, entry.modifiedMs);
