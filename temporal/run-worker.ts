@@ -9,17 +9,16 @@ import { createAgents } from '../activities/adapters/index.js';
 import { createActivities } from '../activities/index.js';
 import { createLink } from '../activities/link.js';
 import { createWorkMetrics } from '../activities/metrics.js';
-import { createSandbox } from '../activities/sandbox/index.js';
 import type { Config } from '../src/config.js';
 import type { BusPort } from '../src/contracts/bus.js';
 import { ParleyError } from '../src/domain/errors.js';
 import { createPrices } from '../src/pricing.js';
 import { workflowSinks } from './workflow-sinks.js';
-import { onPath } from './find-server.js';
 import { hostQueueOf } from './host-queue.js';
 import { failDeadAttempts } from './recovery.js';
 import { parleyTaskQueue } from './task-queue.js';
 import { openWorkerParts } from './worker-parts.js';
+import { openSandbox } from './worker-sandbox.js';
 import { createParleyWorker } from './worker.js';
 
 export interface RunWorkerOptions {
@@ -58,19 +57,15 @@ function builtBundle(): string {
 /** A worker with Parley's adapters and activities, on a client's connection, that also wakes what a dead one left behind. */
 export async function runWorker(options: RunWorkerOptions): Promise<RunningWorker> {
   const { config, connection, client, namespace, bus, logger, environment, taskQueue = parleyTaskQueue } = options;
+  const sandbox = openSandbox(config, environment);
   const agents = createAgents({
     environment,
+    sandbox,
     trustedCommands: [...config.trustedCommands, ...(options.trustedCommands ?? [])],
     prices: createPrices(config.prices),
   });
   const metrics = createWorkMetrics(options.registry);
   const hostQueue = hostQueueOf(config.dataFolder, taskQueue);
-  const sandbox = createSandbox({
-    settings: config.sandbox,
-    environment,
-    bubblewrap: onPath(['bwrap'], environment),
-    hidden: [config.dataFolder],
-  });
   const parts = openWorkerParts(config, environment, sandbox, logger);
   const activities = createActivities({ agents, bus, link: createLink(client), metrics, ...parts, hostQueue });
   const common = { connection, namespace, activities, shutdownGraceMs: options.shutdownGraceMs };

@@ -5,7 +5,6 @@ import { createAuditLog } from '../activities/audit/audit-log.js';
 import { auditFolder } from '../activities/audit/chain-folder.js';
 import { createExecution } from '../activities/execution/index.js';
 import { openMemory } from '../activities/memory/index.js';
-import { createSandbox } from '../activities/sandbox/index.js';
 import type { SandboxPort } from '../activities/sandbox/port.js';
 import { createSnapshots } from '../activities/snapshot/index.js';
 import type { Config } from '../src/config.js';

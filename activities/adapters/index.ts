@@ -3,6 +3,7 @@ import { ParleyError } from '../../src/domain/errors.js';
 import type { Prices } from '../../src/pricing.js';
 import type { Frame } from '../../src/contracts/frames.js';
 import type { AgentPort, AgentRequest } from '../ports.js';
+import type { SandboxPort } from '../sandbox/port.js';
 import { type Call, startCall } from './frame-stream.js';
 import { openModel } from './ai-sdk.js';
 import { type Clock, systemClock } from './clock.js';
@@ -17,6 +18,8 @@ export interface AgentsOptions {
   environment: Environment;
   /** Beginnings of argv that the operator trusts to run outside a sandbox (PARLEY_TRUSTED_COMMANDS). */
   trustedCommands: readonly (readonly string[])[];
+  /** Where programs run that are not trusted. */
+  sandbox: Pick<SandboxPort, 'choose' | 'open'>;
   prices: Prices;
   /** Connections to use instead of a pool of one's own; they are left open by `close`. */
   dispatcher?: Dispatcher;
@@ -32,7 +35,7 @@ export interface Agents extends AgentPort {
 
 /** Every adapter of spec 10 behind the one port, chosen by `adapter.kind`. */
 export const createAgents = (options: AgentsOptions): Agents => {
-  const { environment, trustedCommands, prices, clock = systemClock, cwd = process.cwd() } = options;
+  const { environment, trustedCommands, sandbox, prices, clock = systemClock, cwd = process.cwd() } = options;
   const dispatcher = options.dispatcher ?? createConnections(environment);
   const live = new Set<Call>();
   let closed = false;
@@ -48,7 +51,7 @@ export const createAgents = (options: AgentsOptions): Agents => {
       case 'anthropic':
         return openModel(adapter, request, call, { environment, prices, dispatcher });
       case 'command':
-        return openCommand(adapter, request, call, { environment, trustedCommands, cwd });
+        return openCommand(adapter, request, call, { environment, trustedCommands, sandbox, cwd });
       case 'http':
         return openHttp(adapter, request, call, dispatcher);
       case 'external':

@@ -21,27 +21,21 @@ export const findProgram = async (name: string, cwd: string, path: string): Prom
 const subverting =
   /^(PATH|IFS|ENV|BASH_.*|SHELLOPTS|BASHOPTS|PS4|LD_.*|DYLD_.*|NODE_.*|PYTHON.*|PERL.*|RUBY.*|GEM_.*|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|GIT_.*|GCONV_PATH|EDITOR|PAGER)$/;
 
-/**
- * A program runs only when its argv begins with one of the operator's lists. The operator trusted those words and no
- * others, so variables that would turn the program into another are refused as well.
- * @throws ParleyError ESEC naming the program and what to set.
- */
-export const requireTrust = (
-  argv: readonly string[],
-  env: Readonly<Record<string, string>>,
-  trusted: readonly (readonly string[])[],
-): void => {
-  const isTrusted = trusted.some(
+/** Whether an argv begins with one of the operator's lists; an empty list trusts nothing. */
+export const isTrusted = (argv: readonly string[], trusted: readonly (readonly string[])[]): boolean =>
+  trusted.some(
     (prefix) =>
       prefix.length > 0 && prefix.length <= argv.length && prefix.every((word, index) => argv[index] === word),
   );
-  if (!isTrusted) {
-    const program = argv[0] ?? '';
-    throw new ParleyError(
-      'ESEC',
-      `command ${JSON.stringify(program)} is not trusted by the operator of this worker; to allow it set PARLEY_TRUSTED_COMMANDS='${JSON.stringify([[program]])}' (a JSON list of argv beginnings) in the worker's environment`,
-    );
-  }
+
+export const howToTrust = (program: string): string =>
+  `To run it outside of one, set PARLEY_TRUSTED_COMMANDS='${JSON.stringify([[program]])}' (a JSON list of argv beginnings) in the worker's environment.`;
+
+/**
+ * The operator trusted the words of an argv and no others: variables that would turn the program into another are refused.
+ * @throws ParleyError ESEC naming them
+ */
+export const refuseSubverting = (env: Readonly<Record<string, string>>): void => {
   const refused = Object.keys(env).filter((name) => subverting.test(name));
   if (refused.length > 0) {
     throw new ParleyError(

@@ -1,7 +1,9 @@
 import { type Agents, createAgents } from '../../../activities/adapters/index.js';
 import type { Clock } from '../../../activities/adapters/clock.js';
 import type { AgentRequest } from '../../../activities/ports.js';
+import type { SandboxPort } from '../../../activities/sandbox/port.js';
 import { adapterSchema } from '../../../src/contracts/adapter.js';
+import { ParleyError } from '../../../src/domain/errors.js';
 import type { ControlFrame, Frame, Usage } from '../../../src/contracts/frames.js';
 import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
@@ -22,10 +24,16 @@ export const requestOf = (adapter: AdapterInput, given: Partial<Omit<AgentReques
   adapter: adapterSchema.parse(adapter),
 });
 
+/** As on a machine without one. */
+const refuse = () =>
+  Promise.reject(new ParleyError('unavailable', 'no sandbox works on this worker. bubblewrap: install it.'));
+const noSandbox: Pick<SandboxPort, 'choose' | 'open'> = { choose: refuse, open: refuse };
+
 export const agentsOf = (
   given: {
     environment?: Record<string, string | undefined>;
     trustedCommands?: string[][];
+    sandbox?: Pick<SandboxPort, 'choose' | 'open'>;
     clock?: Clock;
     cwd?: string;
     dispatcher?: Dispatcher;
@@ -34,6 +42,7 @@ export const agentsOf = (
   createAgents({
     environment: given.environment ?? {},
     trustedCommands: given.trustedCommands ?? [],
+    sandbox: given.sandbox ?? noSandbox,
     prices: createPrices({ 'priced/*': { input: 1, output: 10 } }),
     ...(given.clock === undefined ? {} : { clock: given.clock }),
     ...(given.cwd === undefined ? {} : { cwd: given.cwd }),

@@ -213,10 +213,10 @@ describe('the operator', () => {
     [[node], node],
     [[node, '--version'], node],
     [['./cat'], './cat'],
-  ])('who does not trust %j is told what to set', async (argv, program) => {
+  ])('who does not trust %j and has no sandbox is told what to install or set', async (argv, program) => {
     await expect(refusal(argv)).rejects.toMatchObject({
       code: 'ESEC',
-      message: `command ${JSON.stringify(program)} is not trusted by the operator of this worker; to allow it set PARLEY_TRUSTED_COMMANDS='[[${JSON.stringify(program)}]]' (a JSON list of argv beginnings) in the worker's environment`,
+      message: `command ${JSON.stringify(program)} is not trusted by the operator of this worker, and so would run in a sandbox: no sandbox works on this worker. bubblewrap: install it. To run it outside of one, set PARLEY_TRUSTED_COMMANDS='[[${JSON.stringify(program)}]]' (a JSON list of argv beginnings) in the worker's environment.`,
     });
   });
 
