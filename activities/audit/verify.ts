@@ -78,3 +78,19 @@ export const verifyFolders = async (
     })),
   );
 };
+
+/** Which of the records that results name are in none of the chains at the paths. */
+export const missingRecords = async <W extends { seq: number; hash: string }>(
+  paths: readonly string[],
+  wanted: readonly W[],
+): Promise<W[]> => {
+  const left = new Map(wanted.map((record) => [record.hash, record]));
+  for (const files of paths.flatMap(chainsAt)) {
+    for await (const item of readLog(files.log)) {
+      if (!('record' in item)) continue;
+      const { seq, hash } = item.record;
+      if (left.get(hash)?.seq === seq) left.delete(hash);
+    }
+  }
+  return [...left.values()];
+};

@@ -10,6 +10,7 @@ import { cancelWork, showWork, startWork } from './commands/work.js';
 import type { CliContext, CommandContext } from './context.js';
 import { debatePresenter } from './debate-presenter.js';
 import { exitCodeOf, exitCodes, ProblemError, problemLines } from './errors.js';
+import { auditCommands, keyCommands } from './local-commands.js';
 import type { Presenter } from './presenter.js';
 import { sessionPresenter } from './session-presenter.js';
 
@@ -127,6 +128,8 @@ const build = (context: CliContext, run: (command: Command, action: Run) => Prom
   command(program, 'doctor', 'say what is installed, reachable and enforced, and how to mend it').action(
     (_: object, self: Command) => run(self, doctor),
   );
+  auditCommands(program, run);
+  keyCommands(program, run);
   return program;
 };
 

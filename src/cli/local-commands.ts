@@ -1,0 +1,88 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { keyNameSchema, keyTenantSchema, roles } from '../contracts/access.js';
+import { chainIdSchema } from '../contracts/audit.js';
+import { tenantSchema, workIdSchema } from '../contracts/work.js';
+import { exportAuditLog, type ExportOptions, verifyAudit, type VerifyOptions } from './commands/audit.js';
+import { addApiKey, type AddKeyOptions, listApiKeys, revokeApiKey } from './commands/keys.js';
+import type { CommandContext } from './context.js';
+
+type Run = (command: Command, action: (context: CommandContext) => Promise<number>) => Promise<void>;
+
+interface TextSchema {
+  safeParse(
+    text: string,
+  ): { success: true; data: string } | { success: false; error: { issues: { message: string }[] } };
+}
+
+/** An argument as a contract reads it. */
+const by =
+  (schema: TextSchema) =>
+  (text: string): string => {
+    const parsed = schema.safeParse(text);
+    if (parsed.success) return parsed.data;
+    throw new InvalidArgumentError(`${parsed.error.issues.map(({ message }) => message).join('; ')}.`);
+  };
+
+const time = (text: string): string => {
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) throw new InvalidArgumentError('must be a time such as 2026-11-20 or 2026-11-20T10:00:00Z.');
+  return new Date(ms).toISOString();
+};
+
+const collected =
+  (read: (text: string) => string = (text) => text) =>
+  (text: string, list: string[]): string[] => [...list, read(text)];
+
+const local = (parent: Command, usage: string, description: string): Command =>
+  parent.command(usage).description(description).option('--json', 'print one JSON document');
+
+/** `parley audit`: what was decided and done, checked and handed on. Works on files; no gateway has to run. */
+export const auditCommands = (program: Command, run: Run): void => {
+  const audit = program.command('audit').description('check the audit log, or export it as a signed document');
+  local(audit, 'verify [paths...]', 'check logs (data folders) and exports (files): 0 is whole, 1 names every fault')
+    .option('--data <folder>', 'a data folder to check (else PARLEY_DATA, else .parley)', collected(), [])
+    .option('--trust <chain>', 'the only chains whose exports are believed', collected(by(chainIdSchema)), [])
+    .option('--against <export>', 'an older export: what it ends with must be there still', collected(), [])
+    .option('--against-temporal', 'ask the gateway: what the results of debates name must be there')
+    .option('--url <url>', 'where the gateway listens, for --against-temporal')
+    .action((paths: string[], options: VerifyOptions, self: Command) =>
+      run(self, (cli) => verifyAudit(paths, options, cli)),
+    );
+  local(audit, 'export', 'write the log, or a part of it, as a document that is checked offline')
+    .option('--work <id>', 'of this piece of work alone', by(workIdSchema))
+    .option('--tenant <tenant>', 'of this tenant alone', by(tenantSchema))
+    .option('--since <time>', 'from this time on', time)
+    .option('--until <time>', 'up to this time', time)
+    .option('--data <folder>', 'a data folder to export (else PARLEY_DATA, else .parley)', collected(), [])
+    .option('--output <file>', 'write it there (else to standard output)')
+    .action((_: object, self: Command) =>
+      run(self, (cli) => {
+        const { work, tenant, since, until, data, output } = self.opts<ExportOptions>();
+        return exportAuditLog(
+          {
+            data,
+            ...(work && { work }),
+            ...(tenant && { tenant }),
+            ...(since && { since }),
+            ...(until && { until }),
+            ...(output && { output }),
+          },
+          cli,
+        );
+      }),
+    );
+};
+
+/** `parley keys`: who may call the gateway. Works on the key file; a running gateway follows it. */
+export const keyCommands = (program: Command, run: Run): void => {
+  const keys = program.command('keys').description('make, list and revoke the API keys of the gateway');
+  local(keys, 'add', 'make a key and print it, this once')
+    .argument('<name>', 'whose it is', by(keyNameSchema))
+    .option('--tenant <tenant>', 'the tenant that it is bound to; * is every one', by(keyTenantSchema), '*')
+    .addOption(new Option('--role <role>', 'what it may do').choices(roles).makeOptionMandatory())
+    .action((name: string, options: AddKeyOptions, self: Command) => run(self, (cli) => addApiKey(name, options, cli)));
+  local(keys, 'list', 'list the keys of the key file').action((_: object, self: Command) => run(self, listApiKeys));
+  local(keys, 'revoke <name>', 'take a key back, from the next request on').action(
+    (name: string, _: object, self: Command) => run(self, (cli) => revokeApiKey(name, cli)),
+  );
+};
