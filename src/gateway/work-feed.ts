@@ -33,6 +33,7 @@ export class WorkFeed {
   #unsubscribe: (() => void) | null = null;
   #poll: NodeJS.Timeout | null = null;
   #sync: NodeJS.Timeout | null = null;
+  #isOpening = true;
   #asking: Promise<void> | null = null;
   #askAgain = false;
   #emptyPolls = 0;
@@ -66,7 +67,9 @@ export class WorkFeed {
       this.close();
       throw error;
     }
-    this.#schedule();
+    this.#isOpening = false;
+    if (this.#askAgain) void this.ask();
+    else this.#schedule();
   }
 
   /** Durable events after number `since`; asks the workflow for those not kept. */
@@ -97,7 +100,11 @@ export class WorkFeed {
   }
 
   #hear(message: BusMessage): void {
-    if (message.type === 'touched') void this.ask();
+    if (message.type === 'touched') {
+      this.#askAgain = true;
+      // A stock server turns away the second of two questions in a run's first moment, and is asked again seconds later.
+      if (!this.#isOpening) void this.ask();
+    }
     if (message.type !== 'partial') return;
     const { type: _, ...piece } = message;
     const outcome = this.texts.merge(piece);

@@ -85,6 +85,29 @@ describe('a client that follows a session', () => {
     expect(ids(await (await watch(rig, since)).rest())).toEqual(expected);
   });
 
+  test('asks one question at a time from the first on, and misses no hint that comes meanwhile', async () => {
+    const rig = await withSession();
+    rig.sessions.log('s1', 'one');
+    const events = rig.sessions.events.bind(rig.sessions);
+    let [under, most] = [0, 0];
+    rig.sessions.events = async (...question) => {
+      under += 1;
+      most = Math.max(most, under);
+      const answer = await events(...question);
+      if (rig.sessions.asked.length === 1) {
+        rig.sessions.log('s1', 'two');
+        touch(rig);
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+      under -= 1;
+      return answer;
+    };
+    const client = await watch(rig);
+    expect(ids(await client.take(2))).toEqual([1, 2]);
+    expect(most).toBe(1);
+    client.leave();
+  });
+
   test('from beyond the last number gets what comes from now on', async () => {
     const rig = await withSession();
     rig.sessions.log('s1', 'one');
