@@ -1,12 +1,14 @@
-// What `npm start` and `npm test` need, in order: a Node that fits, the dependencies, dist, a Temporal server; with --test
-// also the programs that only tests need. Node built-ins only: it runs in a fresh clone. What stands is left alone.
+// What `npm start` and `npm test` need, in order: a Node that fits, the dependencies, dist, a Temporal server, bubblewrap; with
+// --test also the programs that only tests need. Node built-ins only: it runs in a fresh clone. What stands is left alone.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { build, isBuilt, root } from './build.js';
+import { canFetchBubblewrap, fetchBubblewrap } from './fetch-bubblewrap.js';
 import { fetchServer } from './fetch-server.js';
+import { findBubblewrap } from './find-bubblewrap.js';
 import { cacheFolder, findServer, findServerProgram, onPath, waysToServer } from './find-server.js';
 
 const forTests = process.argv.includes('--test');
@@ -83,6 +85,21 @@ async function obtainServer() {
     if ('problems' in fetched)
       throw new Error([...fetched.problems.map((problem) => `- ${problem}`), '', waysToServer()].join('\n'));
     say(`the Temporal server is at ${fetched.executable}`);
+  });
+}
+
+/** For commands in a sandbox. Everything else works without it, so that a failure is told and no more. */
+async function obtainBubblewrap() {
+  const isWanted = (process.env.PARLEY_SANDBOX_BACKENDS || 'bubblewrap').includes('bubblewrap');
+  if (!isWanted || findBubblewrap() !== null || !canFetchBubblewrap()) return;
+  await withLock(join(cacheFolder(), 'fetch.lock'), async () => {
+    if (findBubblewrap() !== null) return; // another run was first
+    say("getting bubblewrap for the sandbox: the system's package, unpacked (a few seconds)");
+    try {
+      say(`bubblewrap is at ${await fetchBubblewrap(say)}`);
+    } catch (error) {
+      say(error instanceof Error ? error.message : String(error));
+    }
   });
 }
 
@@ -188,6 +205,7 @@ try {
     await buildIfStale();
   });
   await obtainServer();
+  await obtainBubblewrap();
   if (forTests) await obtainTestParts();
 } catch (error) {
   console.error(`\nprepare: ${error instanceof Error ? error.message : String(error)}`);

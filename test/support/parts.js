@@ -1,8 +1,10 @@
 // Programs that only tests need. Plain JavaScript: `temporal/prepare.js --test` asks before anything is built.
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findBubblewrap } from '../../temporal/find-bubblewrap.js';
 import { cacheFolder, isProgram, onPath } from '../../temporal/find-server.js';
 import { findGo, runGo } from '../../temporal/go.js';
 
@@ -60,11 +62,27 @@ const buildFerretDb = async (say, env = process.env) => {
   }
 };
 
+/** Bubblewrap where it works: a kernel or a container may keep namespaces from it. */
+export const findSandbox = (env = process.env) => {
+  const program = findBubblewrap(env);
+  if (program === null) return null;
+  const { status } = spawnSync(program, ['--unshare-all', '--unshare-user', '--ro-bind', '/', '/', 'true']);
+  return status === 0 ? program : null;
+};
+
 /**
  * What `prepare.js --test` looks for, and gets where it can: as root on Debian or Ubuntu through apt, or by a build of its
  * own into the cache folder. `hint` says how a person gets it.
  */
 export const parts = [
+  {
+    name: 'bubblewrap',
+    for: 'the tests of commands in a sandbox',
+    find: findSandbox,
+    apt: ['bubblewrap'],
+    seconds: 10,
+    hint: 'Install it (Debian or Ubuntu: sudo apt-get install -y bubblewrap); where it is there, the system keeps namespaces from it: node bin/parley.js doctor says more',
+  },
   { name: 'Chromium', for: 'the tests of the operator page', find: findChromium, apt: ['chromium'], seconds: 90 },
   {
     name: 'PostgreSQL',
