@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
+import { createMemoryReader } from '../activities/memory/reader.js';
 import { connectForWorker } from '../temporal/client.js';
 import { claimDataFolder } from '../temporal/data-folder.js';
 import { findServer, waysToServer } from '../temporal/find-server.js';
@@ -80,7 +81,13 @@ export async function startApp({ config, environment, logger, trustedCommands = 
     });
     closers.push(() => worker.drain());
     const webUiUrl = environment['PARLEY_WEB_UI_URL'] ? config.webUiUrl : (server?.uiUrl ?? config.webUiUrl);
-    const gateway = await startGateway({ config: { ...config, webUiUrl }, client, bus, logger, registry });
+    const memory = createMemoryReader({
+      ...config,
+      environment,
+      onError: (error, what) => logger.warn({ err: error }, what),
+    });
+    closers.push(() => memory.close());
+    const gateway = await startGateway({ config: { ...config, webUiUrl }, client, bus, memory, logger, registry });
     closers.push(() => gateway.close());
     const died = server?.died.then((output) => {
       throw new Error(`the Temporal server ended by itself. It said:\n${output}`);

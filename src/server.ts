@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { createMemoryReader } from '../activities/memory/reader.js';
 import { connectClient } from '../temporal/client.js';
 import { createBus } from './bus/index.js';
 import { ConfigError, loadConfig } from './config.js';
@@ -20,11 +21,17 @@ const main = async (): Promise<void> => {
       'PARLEY_BUS_URL is not set: text that streams in other processes is not seen here, only durable events are.',
     );
   }
-  const gateway = await startGateway({ config, client, bus, logger });
+  const memory = createMemoryReader({
+    ...config,
+    environment: process.env,
+    onError: (error, what) => logger.warn({ err: error }, what),
+  });
+  const gateway = await startGateway({ config, client, bus, memory, logger });
   logger.info({ url: gateway.url }, 'gateway listens');
 
   const stop = async (): Promise<void> => {
     await gateway.close();
+    await memory.close();
     await bus.close();
     await connection.close();
     await telemetry.close();

@@ -7,6 +7,8 @@ import type { Registry } from 'prom-client';
 import { ulid } from 'ulid';
 import type { Config } from '../config.js';
 import type { BusPort } from '../contracts/bus.js';
+import type { MemoryReader } from '../contracts/memory.js';
+import { ParleyError } from '../domain/errors.js';
 import type { Operator } from '../domain/session-setup.js';
 import { createOperator } from '../operator.js';
 import { createDebatesClient } from '../../temporal/debates-client.js';
@@ -27,6 +29,8 @@ export interface GatewayOptions {
   /** Task queue of the session workflows; the worker's default when left out. */
   taskQueue?: string;
   bus: BusPort;
+  /** Left out: questions about memory are answered with 503. */
+  memory?: MemoryReader;
   operator?: Operator;
   logger?: Logger;
   hub?: Partial<HubOptions>;
@@ -50,11 +54,15 @@ interface PortOptions {
   debates: DebatesPort;
   work: WorkIndex;
   bus: BusPort;
+  memory?: MemoryReader;
   operator: Operator;
   logger: Logger;
   hub?: Partial<HubOptions>;
   registry?: Registry;
 }
+
+const noMemory = (): Promise<never> =>
+  Promise.reject(new ParleyError('unavailable', 'This gateway was started without a way to memory.'));
 
 /** The gateway's ports over any store of work. */
 export const createPorts = ({
@@ -63,6 +71,7 @@ export const createPorts = ({
   debates,
   work,
   bus,
+  memory = { search: noMemory, trace: noMemory, ratings: noMemory },
   operator,
   logger,
   hub,
@@ -76,6 +85,7 @@ export const createPorts = ({
     ...hub,
   }),
   bus,
+  memory,
   operator,
   config,
   access: createAccess(config, (error) =>
@@ -139,6 +149,7 @@ export const startGateway = async ({
   client,
   taskQueue,
   bus,
+  memory,
   operator = createOperator(config),
   logger = pino({ level: config.logLevel }),
   hub,
@@ -156,6 +167,7 @@ export const startGateway = async ({
     debates,
     work,
     bus,
+    ...(memory && { memory }),
     operator,
     logger,
     ...(hub && { hub }),

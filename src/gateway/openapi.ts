@@ -124,6 +124,7 @@ export const openApiDocument = (routes: readonly AnyRoute[], version: string) =>
       tags: [
         { name: 'sessions', description: 'One question to several lanes in parallel.' },
         { name: 'work', description: 'Work of every kind.' },
+        { name: 'memory', description: 'What debates left behind, and how their personas stand.' },
         { name: 'operation', description: 'Probes.' },
       ],
       paths,

@@ -4,6 +4,7 @@ import type { BusPort } from '../contracts/bus.js';
 import type { Operator } from '../domain/session-setup.js';
 import type { Config } from '../config.js';
 import type { Caller } from '../contracts/access.js';
+import type { MemoryReader } from '../contracts/memory.js';
 import type { Access, Need } from './access.js';
 import type { EventsHub } from './events-hub.js';
 import type { LaneKeys } from './lane-keys.js';
@@ -19,6 +20,7 @@ export interface Ports {
   work: WorkIndex;
   hub: EventsHub;
   bus: BusPort;
+  memory: MemoryReader;
   operator: Operator;
   config: Config;
   access: Access;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pino, type Logger } from 'pino';
 import { LocalBus } from '../../src/bus/local.js';
 import { loadConfig } from '../../src/config.js';
+import type { MemoryReader } from '../../src/contracts/memory.js';
 import type { OpenSessionBody } from '../../src/contracts/session.js';
 import { createApp } from '../../src/gateway/app.js';
 import type { HubOptions } from '../../src/gateway/events-hub.js';
@@ -24,10 +25,17 @@ interface RigOptions {
   hub?: Partial<HubOptions>;
   logger?: Logger;
   heartbeatMs?: number;
+  memory?: MemoryReader;
 }
 
 /** The app in process over sessions in memory. */
-export const createRig = ({ env = {}, hub, logger = pino({ level: 'silent' }), heartbeatMs }: RigOptions = {}) => {
+export const createRig = ({
+  env = {},
+  hub,
+  logger = pino({ level: 'silent' }),
+  heartbeatMs,
+  memory,
+}: RigOptions = {}) => {
   const dataFolder = mkdtempSync(join(tmpdir(), 'parley-gateway-'));
   const config = loadConfig({ PARLEY_DATA: dataFolder, PARLEY_LANE_SECRET: 'a secret of the tests', ...env });
   const sessions = new FakeSessions();
@@ -42,6 +50,7 @@ export const createRig = ({ env = {}, hub, logger = pino({ level: 'silent' }), h
     operator,
     logger,
     ...(hub && { hub }),
+    ...(memory && { memory }),
   });
   const draining = new AbortController();
   const app = createApp({

@@ -1,8 +1,16 @@
 import type { AnyRoute } from '../route.js';
 import { debateRoutes } from './debates.js';
 import { healthz, readyz } from './health.js';
+import { memoryRoutes } from './memory.js';
 import { sessionRoutes } from './sessions.js';
 import { listWork } from './work.js';
 
 /** The whole API: what is mounted and what is documented. */
-export const routes: readonly AnyRoute[] = [...sessionRoutes, ...debateRoutes, listWork, healthz, readyz];
+export const routes: readonly AnyRoute[] = [
+  ...sessionRoutes,
+  ...debateRoutes,
+  listWork,
+  ...memoryRoutes,
+  healthz,
+  readyz,
+];
