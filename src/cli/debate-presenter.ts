@@ -107,11 +107,14 @@ const eventLines = ({ event, data }: NumberedDebateEvent): string[] => {
       return [`= ${data.decision}     ${data.why}`];
     case 'task':
       return data.stage === 'ended' ? reportLines(data.report) : [];
-    case 'repair':
-      return [
-        `↺ repair ${data.round}  ${data.given_up ? `given up: ${data.given_up.message}` : headline(data.diagnosis ?? '', 100)}`,
-        ...(data.tasks ?? []).map((task) => `            ${taskLine(task)}`),
-      ];
+    case 'repair': {
+      // Told when it begins, when there is a new plan, and when it is known to have helped or not: each time what is new.
+      const { round, given_up: givenUp, healed, tasks, diagnosis } = data;
+      if (givenUp) return [`↺ repair ${round}  given up: ${headline(givenUp.message, 120)}`];
+      if (healed) return [`↺ repair ${round}  healed it`];
+      if (tasks) return [`↺ repair ${round}  by`, ...tasks.map((task) => `            ${taskLine(task)}`)];
+      return diagnosis ? [`↺ repair ${round}  diagnosis: ${headline(diagnosis, 120)}`] : [];
+    }
     case 'rollback':
       return data.report ? rollbackLines(data.report) : [`↶ rolling back: ${data.why}`];
     case 'feedback_requested':

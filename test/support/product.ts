@@ -8,6 +8,8 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { LocalBus } from '../../src/bus/local.js';
 import { loadConfig } from '../../src/config.js';
+import type { DebateStarted, OpenDebateBody } from '../../src/contracts/debate.js';
+import type { DebateStatus } from '../../src/contracts/debate-status.js';
 import type { OpenSessionBody, SessionStarted, SessionStatus } from '../../src/contracts/session.js';
 import { startGateway } from '../../src/gateway/index.js';
 import { connectForWorker } from '../../temporal/client.js';
@@ -26,6 +28,15 @@ export interface Product {
   status(id: string): Promise<SessionStatus>;
   /** Polls until `holds`, which is how a person would watch; fails after ten seconds with the last status. */
   until(id: string, holds: (status: SessionStatus) => boolean): Promise<SessionStatus>;
+  /** The same for debates. */
+  debates: {
+    run(body: OpenDebateBody): Promise<DebateStatus>;
+    start(body: OpenDebateBody): Promise<string>;
+    status(id: string): Promise<DebateStatus>;
+    until(id: string, holds: (status: DebateStatus) => boolean): Promise<DebateStatus>;
+  };
+  /** Where it keeps its data. */
+  data: string;
   stop(): Promise<void>;
 }
 
@@ -34,6 +45,17 @@ export interface Answer {
   headers: Headers;
   body: never;
 }
+
+/** Polls, which is how a person would watch; fails with the last status. */
+const polled = async <S>(look: () => Promise<S>, holds: (status: S) => boolean, patienceMs: number): Promise<S> => {
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    const status = await look();
+    if (holds(status)) return status;
+    if (Date.now() > deadline) throw new Error(`not reached: ${JSON.stringify(status)}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+};
 
 /** The whole product in this process, as `npm start` has it, on the test server with a task queue of its own. */
 export const startProduct = async (environment: Record<string, string> = {}): Promise<Product> => {
@@ -96,15 +118,17 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
     run: async (body) => expectStatus(await call('POST', '/v1/sessions?wait=30', body), 200).body,
     start: async (body) => expectStatus(await call('POST', '/v1/sessions', body), 202).body,
     status: async (id) => expectStatus(await call('GET', `/v1/sessions/${id}`), 200).body,
-    until: async (id, holds) => {
-      const deadline = Date.now() + 10_000;
-      for (;;) {
-        const status = await product.status(id);
-        if (holds(status)) return status;
-        if (Date.now() > deadline) throw new Error(`not reached: ${JSON.stringify(status)}`);
-        await new Promise((resolve) => setTimeout(resolve, 25));
-      }
+    until: (id, holds) => polled(() => product.status(id), holds, 10_000),
+    debates: {
+      start: async (body) => (expectStatus(await call('POST', '/v1/debates', body), 202).body as DebateStarted).id,
+      run: async (body) => {
+        const id = await product.debates.start(body);
+        return await product.debates.until(id, ({ lifecycle }) => lifecycle !== 'running' && lifecycle !== 'waiting');
+      },
+      status: async (id) => expectStatus(await call('GET', `/v1/debates/${id}`), 200).body,
+      until: (id, holds) => polled(() => product.debates.status(id), holds, 25_000),
     },
+    data,
     stop: async () => {
       await gateway.close();
       await worker.drain();

@@ -1,0 +1,85 @@
+import type { DebateStatus } from '../../src/contracts/debate-status.js';
+import {
+  aDebate,
+  agrees,
+  type DebateOver,
+  objects,
+  proposes,
+  removeWorkspaces,
+  repairs,
+  sh,
+} from '../support/debate-bodies.js';
+import type { Product } from '../support/product.js';
+import { describeReplays, type Story } from '../support/replays.js';
+
+const story = (over: () => DebateOver, act?: Story['act']): Story => ({
+  start: (product, id) => product.debates.start({ ...aDebate(over()), id }),
+  ...(act && { act }),
+});
+const fine = proposes(sh('t', 'true'));
+const failing = proposes(sh('a', 'echo a > a', { undo: { argv: ['true'] } }), sh('b', 'exit 1', { depends_on: ['a'] }));
+const noDiagnosis = [agrees(), { diagnosis: null }];
+
+const awaitsApproval = ({ waiting }: DebateStatus): boolean => waiting?.for === 'person';
+const answer =
+  (response: string, more: object = {}) =>
+  async (product: Product, id: string): Promise<void> => {
+    const { feedback } = await product.debates.until(id, awaitsApproval);
+    const request_id = feedback.at(-1)!.request.request_id;
+    await product.post(`/v1/debates/${id}/feedback`, { request_id, response, provided_by: 'anna', ...more });
+  };
+const gated = { required: true, timeout_ms: 60_000 };
+
+const stories: Record<string, Story> = {
+  succeeded: story(() => ({ says: { solution: [fine] } })),
+  'succeeded-after-refinements': story(() => ({ says: { solution: [fine], critic: [objects(0.9), agrees()] } })),
+  'succeeded-after-a-re-ask': story(() => ({ says: { solution: ['no JSON', fine], critic: ['neither', 'this'] } })),
+  'succeeded-healed': story(() => ({
+    says: {
+      solution: [failing, repairs(sh('b2', 'true', { depends_on: ['a'] }))],
+      critic: [agrees(), { diagnosis: 'b is wrong' }],
+    },
+  })),
+  'succeeded-approved': story(() => ({ says: { solution: [fine] }, approval: gated }), answer('approve')),
+  'succeeded-after-requested-changes': story(
+    () => ({ says: { solution: [fine, proposes(sh('t2', 'true'))] }, approval: gated }),
+    async (product, id) => {
+      await answer('request_changes', { comment: 'another name' })(product, id);
+      await product.debates.until(id, (status) => status.pass === 2 && awaitsApproval(status));
+      await answer('approve')(product, id);
+    },
+  ),
+  'blocked-vetoed': story(() => ({ says: { solution: [fine], security: [objects(0.95)] } })),
+  'blocked-rejected': story(() => ({
+    limits: { refinements: 1 },
+    says: { solution: [fine], critic: [objects(1)], security: [objects(0.8)] },
+  })),
+  'blocked-by-a-person': story(() => ({ says: { solution: [fine] }, approval: gated }), answer('reject')),
+  'blocked-by-time': story(() => ({ says: { solution: [fine] }, approval: { required: true, timeout_ms: 300 } })),
+  'rolled-back': story(() => ({ says: { solution: [failing], critic: noDiagnosis } })),
+  'rollback-incomplete': story(() => ({
+    says: {
+      solution: [proposes(sh('a', 'true', { undo: { argv: ['false'] } }), sh('b', 'exit 1', { depends_on: ['a'] }))],
+      critic: noDiagnosis,
+    },
+  })),
+  'aborted-by-identity': story(() => ({ workspace: { path: '/nowhere', locks: { project: 'other' } } })),
+  'aborted-while-they-speak': story(
+    () => ({ after_ms: 60_000 }),
+    async (product, id) => {
+      await product.debates.until(id, ({ state }) => state === 'ROUND_ANALYST');
+      await product.post(`/v1/debates/${id}/cancel`);
+    },
+  ),
+  'aborted-in-a-task': story(
+    () => ({ says: { solution: [proposes(sh('a', 'true'), sh('b', 'sleep 60', { depends_on: ['a'] }))] } }),
+    async (product, id) => {
+      await product.debates.until(id, ({ report }) => report?.tasks.length === 1);
+      await product.post(`/v1/debates/${id}/cancel`);
+    },
+  ),
+};
+
+afterAll(removeWorkspaces);
+
+describeReplays('debate', /^(DONE|ABORTED)$/, stories, (product, id) => product.debates.status(id));
