@@ -5,6 +5,7 @@ import { answerWork, type AnswerOptions } from './commands/answer.js';
 import { ask, type AskOptions } from './commands/ask.js';
 import { doctor } from './commands/doctor.js';
 import { list, type ListOptions } from './commands/list.js';
+import { listRatings, searchMemory, type SearchOptions, showTrace } from './commands/memory.js';
 import { watchWork } from './commands/watch.js';
 import { cancelWork, showWork, startWork } from './commands/work.js';
 import type { CliContext, CommandContext } from './context.js';
@@ -124,6 +125,23 @@ const build = (context: CliContext, run: (command: Command, action: Run) => Prom
           cli,
         );
       }),
+    );
+  const memory = program.command('memory').description('what debates left behind, and how their personas stand');
+  command(memory, 'search [text]', 'find traces by words and likeness; without a text the newest')
+    .option('--tenant <tenant>', 'of this tenant (default: default)')
+    .option('--limit <count>', 'at most so many, 1 to 200 (default: 10)')
+    .action((text: string | undefined, { tenant, limit }: SearchOptions, self: Command) =>
+      run(self, (cli) => searchMemory(text ?? '', { ...(tenant && { tenant }), ...(limit && { limit }) }, cli)),
+    );
+  command(memory, 'show <trace_id>', 'show one trace whole')
+    .option('--tenant <tenant>', 'of this tenant (default: default)')
+    .action((traceId: string, { tenant }: SearchOptions, self: Command) =>
+      run(self, (cli) => showTrace(traceId, { ...(tenant && { tenant }) }, cli)),
+    );
+  command(memory, 'ratings', 'list the ratings of personas, from the highest')
+    .option('--tenant <tenant>', 'of this tenant (default: default)')
+    .action(({ tenant }: SearchOptions, self: Command) =>
+      run(self, (cli) => listRatings({ ...(tenant && { tenant }) }, cli)),
     );
   command(program, 'doctor', 'say what is installed, reachable and enforced, and how to mend it').action(
     (_: object, self: Command) => run(self, doctor),
