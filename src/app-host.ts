@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
+import { createAuditReader } from '../activities/audit/audit-log.js';
+import { auditFolder } from '../activities/audit/chain-folder.js';
 import { createMemoryReader } from '../activities/memory/reader.js';
 import { connectForWorker } from '../temporal/client.js';
 import { claimDataFolder } from '../temporal/data-folder.js';
@@ -87,7 +89,17 @@ export async function startApp({ config, environment, logger, trustedCommands = 
       onError: (error, what) => logger.warn({ err: error }, what),
     });
     closers.push(() => memory.close());
-    const gateway = await startGateway({ config: { ...config, webUiUrl }, client, bus, memory, logger, registry });
+    const audit = createAuditReader({ folder: auditFolder(config.dataFolder) });
+    closers.push(() => audit.close());
+    const gateway = await startGateway({
+      config: { ...config, webUiUrl },
+      client,
+      bus,
+      memory,
+      audit,
+      logger,
+      registry,
+    });
     closers.push(() => gateway.close());
     const died = server?.died.then((output) => {
       throw new Error(`the Temporal server ended by itself. It said:\n${output}`);

@@ -1,4 +1,6 @@
 import { pino } from 'pino';
+import { createAuditReader } from '../activities/audit/audit-log.js';
+import { auditFolder } from '../activities/audit/chain-folder.js';
 import { createMemoryReader } from '../activities/memory/reader.js';
 import { connectClient } from '../temporal/client.js';
 import { createBus } from './bus/index.js';
@@ -26,12 +28,14 @@ const main = async (): Promise<void> => {
     environment: process.env,
     onError: (error, what) => logger.warn({ err: error }, what),
   });
-  const gateway = await startGateway({ config, client, bus, memory, logger });
+  const audit = createAuditReader({ folder: auditFolder(config.dataFolder), isApart: true });
+  const gateway = await startGateway({ config, client, bus, memory, audit, logger });
   logger.info({ url: gateway.url }, 'gateway listens');
 
   const stop = async (): Promise<void> => {
     await gateway.close();
     await memory.close();
+    audit.close();
     await bus.close();
     await connection.close();
     await telemetry.close();

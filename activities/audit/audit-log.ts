@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { auditEntrySchema, type AuditRecord } from '../../src/contracts/audit.js';
+import { auditEntrySchema, type AuditReader, type AuditRecord } from '../../src/contracts/audit.js';
 import { ParleyError } from '../../src/domain/errors.js';
-import { chainFolder, chainsAt } from './chain-folder.js';
+import { type ChainFolder, chainFolder, chainsAt } from './chain-folder.js';
 import { ChainLog } from './chain-log.js';
-import type { AuditPort, AuditReader } from './port.js';
+import type { AuditPort } from './port.js';
 import { loadSigningKey, type SigningKey } from './signing-key.js';
 import { verifyFolders } from './verify.js';
 
@@ -48,11 +48,26 @@ export const createAuditLog = ({ folder, keyFile, now }: AuditLogOptions): Audit
 
 const cursorPattern = /^(?<chain>[0-9a-f]{16})\.(?<seq>\d{1,15})$/;
 
+export interface AuditReaderOptions {
+  /** Folder of the chains; see `auditFolder`. */
+  folder: string;
+  /** Whether the workers that write it may be on other machines: no folder is then no empty log. */
+  isApart?: boolean;
+}
+
 /** The chains in the folder, for reading; those that come to be later are found too. */
-export const createAuditReader = (folder: string): AuditReader => {
+export const createAuditReader = ({ folder, isApart = false }: AuditReaderOptions): AuditReader => {
   const logs = new Map<string, ChainLog>();
+  const chains = (): ChainFolder[] => {
+    if (existsSync(folder)) return chainsAt(folder);
+    if (!isApart) return [];
+    throw new ParleyError(
+      'unavailable',
+      `There is no audit log here: this gateway runs apart from its workers, and the log lies with them. There, parley audit verify and parley audit export read it.`,
+    );
+  };
   const found = (): ChainLog[] =>
-    (existsSync(folder) ? chainsAt(folder) : []).map((files) => {
+    chains().map((files) => {
       const chain = basename(files.folder);
       const log = logs.get(chain) ?? new ChainLog(files, chain);
       logs.set(chain, log);
@@ -86,7 +101,7 @@ export const createAuditReader = (folder: string): AuditReader => {
     },
     // A check reads everything: whoever asks meanwhile gets the answer of the one that runs.
     verification: async () =>
-      await (checking ??= verifyFolders(existsSync(folder) ? [folder] : []).finally(() => (checking = null))),
+      await (checking ??= verifyFolders(chains().map((files) => files.folder)).finally(() => (checking = null))),
     close: () => {
       for (const log of logs.values()) log.close();
       logs.clear();

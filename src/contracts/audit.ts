@@ -128,3 +128,22 @@ export const auditListSchema = z
   .strictObject({ items: z.array(auditRecordSchema), next_after: z.string().nullable() })
   .meta({ id: 'AuditList' });
 export type AuditList = z.infer<typeof auditListSchema>;
+
+export interface AuditQuery extends Pick<AuditFilter, 'work' | 'tenant'> {
+  /** `next_after` of the page before. */
+  after?: string | undefined;
+  /** 1–200. */
+  limit: number;
+}
+
+/** The logs that lie on this machine, for whoever may read them. */
+export interface AuditReader {
+  /**
+   * In the order of the chains, then of their numbers.
+   * @throws ParleyError invalid_request for an `after` that is none of ours, unavailable where the log cannot be read
+   */
+  list(query: AuditQuery, signal: AbortSignal): Promise<AuditList>;
+  /** Checks every chain, from its first record to its head. */
+  verification(): Promise<AuditVerification>;
+  close(): void;
+}

@@ -6,6 +6,7 @@ import { pino, type Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { ulid } from 'ulid';
 import type { Config } from '../config.js';
+import type { AuditReader } from '../contracts/audit.js';
 import type { BusPort } from '../contracts/bus.js';
 import type { MemoryReader } from '../contracts/memory.js';
 import { ParleyError } from '../domain/errors.js';
@@ -31,6 +32,8 @@ export interface GatewayOptions {
   bus: BusPort;
   /** Left out: questions about memory are answered with 503. */
   memory?: MemoryReader;
+  /** The audit log of this machine. Left out: questions about it are answered with 503. */
+  audit?: AuditReader;
   operator?: Operator;
   logger?: Logger;
   hub?: Partial<HubOptions>;
@@ -55,6 +58,7 @@ interface PortOptions {
   work: WorkIndex;
   bus: BusPort;
   memory?: MemoryReader;
+  audit?: AuditReader;
   operator: Operator;
   logger: Logger;
   hub?: Partial<HubOptions>;
@@ -64,6 +68,9 @@ interface PortOptions {
 const noMemory = (): Promise<never> =>
   Promise.reject(new ParleyError('unavailable', 'This gateway was started without a way to memory.'));
 
+const noAudit = (): Promise<never> =>
+  Promise.reject(new ParleyError('unavailable', 'This gateway was started without a way to the audit log.'));
+
 /** The gateway's ports over any store of work. */
 export const createPorts = ({
   config,
@@ -72,6 +79,7 @@ export const createPorts = ({
   work,
   bus,
   memory = { search: noMemory, trace: noMemory, ratings: noMemory },
+  audit = { list: noAudit, verification: noAudit, close: () => undefined },
   operator,
   logger,
   hub,
@@ -86,6 +94,7 @@ export const createPorts = ({
   }),
   bus,
   memory,
+  audit,
   operator,
   config,
   access: createAccess(config, (error) =>
@@ -150,6 +159,7 @@ export const startGateway = async ({
   taskQueue,
   bus,
   memory,
+  audit,
   operator = createOperator(config),
   logger = pino({ level: config.logLevel }),
   hub,
@@ -168,6 +178,7 @@ export const startGateway = async ({
     work,
     bus,
     ...(memory && { memory }),
+    ...(audit && { audit }),
     operator,
     logger,
     ...(hub && { hub }),

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { z } from 'zod';
+import type { AuditReader } from '../contracts/audit.js';
 import type { BusPort } from '../contracts/bus.js';
 import type { Operator } from '../domain/session-setup.js';
 import type { Config } from '../config.js';
@@ -24,6 +25,7 @@ export interface Ports {
   operator: Operator;
   config: Config;
   access: Access;
+  audit: AuditReader;
   laneKeys: LaneKeys;
   metrics: Metrics;
   /** An id for work whose caller names none, and the 32 hex digits of its trace. */

@@ -364,7 +364,7 @@ describe('the reader of the log', () => {
     const { folder } = await aLog(5);
     const log = logIn(folder);
     await log.append([entry('acme', { tenant: 'acme', work_id: 'debate-2' })], never);
-    const reader = createAuditReader(folder);
+    const reader = createAuditReader({ folder });
     const keys: string[] = [];
     let after: string | undefined;
     do {
@@ -386,15 +386,18 @@ describe('the reader of the log', () => {
   });
 
   test('gives nothing where nothing has been recorded, and refuses a cursor that is none', async () => {
-    const reader = createAuditReader(newFolder());
+    const reader = createAuditReader({ folder: newFolder() });
     expect(await reader.list({ limit: 10 }, never)).toEqual({ items: [], next_after: null });
     expect(await reader.verification()).toMatchObject({ ok: true, records: 0 });
+    const apart = createAuditReader({ folder: newFolder(), isApart: true });
+    await expect(apart.list({ limit: 10 }, never)).rejects.toThrow('the log lies with them');
+    await expect(apart.verification()).rejects.toThrow('the log lies with them');
     await expect(reader.list({ after: 'x', limit: 1 }, never)).rejects.toThrow('must be next_after of the page before');
   });
 
   test('leaves out what has been changed, and verification tells of it', async () => {
     const { folder, file, lines } = await aLog(3);
-    const reader = createAuditReader(folder);
+    const reader = createAuditReader({ folder });
     writeFileSync(file, `${lines().with(1, lines()[1]!.replace('PROCEED', 'PROCEE')).join('\n')}\n`);
     expect((await reader.verification()).faults).toMatchObject([{ fault: 'changed', seq: 2 }]);
     reader.close();

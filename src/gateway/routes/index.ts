@@ -1,4 +1,5 @@
 import type { AnyRoute } from '../route.js';
+import { auditRoutes } from './audit.js';
 import { debateRoutes } from './debates.js';
 import { healthz, readyz } from './health.js';
 import { memoryRoutes } from './memory.js';
@@ -10,6 +11,7 @@ export const routes: readonly AnyRoute[] = [
   ...sessionRoutes,
   ...debateRoutes,
   listWork,
+  ...auditRoutes,
   ...memoryRoutes,
   healthz,
   readyz,
