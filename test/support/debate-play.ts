@@ -250,3 +250,6 @@ export const report = (taskId: string, outcome: TaskReport['outcome'], more: Par
   round: 0,
   ...more,
 });
+
+/** A copy that a test may change, of a state that no step may. */
+export const deepCopy = <T>(value: T): T => structuredClone(value);

@@ -8,6 +8,7 @@ import { duelsOf } from './ratings.js';
 import { personasOf } from './roles.js';
 import { auditEntries } from './audit-entries.js';
 import { debateResult } from './result.js';
+import { inWords } from './scan.js';
 import type { DebateState } from './state.js';
 import { traceOf } from './trace.js';
 
@@ -66,7 +67,7 @@ const decisionOfRoles = (debate: DebateState): Decided => {
   const security = statementOf(debate, 'security');
   const passes = `${pass} ${pass === 1 ? 'pass' : 'passes'}`;
   if (facts.veto) {
-    const found = security?.findings.map(({ rule, where }) => `${rule} at ${where}`).join(', ') ?? '';
+    const found = inWords(security?.findings ?? []);
     const words = found === '' ? (security?.position ?? '') : found;
     const confidence = percent(security?.confidence ?? 0);
     const why = `security is against the plan with ${confidence}, a veto from ${veto} on${words === '' ? '' : `: ${words.slice(0, 2_000)}`}`;

@@ -1,13 +1,12 @@
 import type { Role } from '../../contracts/debate.js';
 import { iso } from '../instant.js';
-import { scanPlan } from '../security-rules/index.js';
-import { isVeto } from './consensus.js';
 import { type DebateDraft, say } from './draft.js';
 import type { AskOutcome } from './effects.js';
 import { failureIn } from './execution.js';
 import { diagnosisPrompt, reaskPrompt, repairPrompt } from './prompts.js';
 import { repairedDigest, replacement } from './repair.js';
 import { call } from './rounds.js';
+import { findingsIn, inWords, vetoing } from './scan.js';
 import type { DebateState, GaveUp, RepairRecord } from './state.js';
 import type { Repair } from '../../contracts/debate-status.js';
 
@@ -127,7 +126,7 @@ export const hearRepair = (draft: DebateDraft, purpose: 'diagnosis' | 'repair', 
 /** A repaired plan is scanned again, and is not one that was tried before (spec 02 "self-healing"). */
 const takeRepair = (draft: DebateDraft, plan: Parameters<typeof replacement>[1]): void => {
   const { debate } = draft;
-  const { execution, setup, workspace } = debate;
+  const { execution } = debate;
   if (!execution) return;
   const replaced = replacement(execution, plan);
   if ('faults' in replaced) return unusable(draft, 'repair', replaced.faults);
@@ -137,11 +136,11 @@ const takeRepair = (draft: DebateDraft, plan: Parameters<typeof replacement>[1])
     const message = 'the repair has the commands of a plan that was tried before';
     return giveUp(draft, 'same_commands', message, { tasks });
   }
-  const findings = scanPlan({ tasks }, workspace ?? setup.workspace.path);
-  const confidence = Math.max(0, ...findings.map((finding) => finding.confidence));
-  if (isVeto({ stance: findings.length > 0 ? 'against' : 'for', confidence }, setup.limits.veto)) {
-    const named = findings.map(({ rule, where }) => `${rule} at ${where}`).join(', ');
-    return giveUp(draft, 'veto', `the scan of the repaired plan vetoes it: ${named}`, { tasks, findings });
+  const findings = findingsIn(debate, { tasks });
+  const vetoes = vetoing(debate, findings);
+  if (vetoes.length > 0) {
+    const message = `the scan of the repaired plan vetoes it: ${inWords(vetoes)}`;
+    return giveUp(draft, 'veto', message, { tasks, findings });
   }
   changeRepair(draft, { tasks, findings });
   const { repairs = [] } = debate.execution ?? {};

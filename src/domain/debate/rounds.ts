@@ -3,7 +3,6 @@ import type { Statement } from '../../contracts/debate-status.js';
 import type { Finding } from '../../contracts/finding.js';
 import { add, noAmount, usd } from '../budget.js';
 import { iso } from '../instant.js';
-import { scanPlan } from '../security-rules/index.js';
 import type { Amount } from '../session-setup.js';
 import { callOf, spent } from './calls.js';
 import { type DebateDraft, say, want } from './draft.js';
@@ -11,7 +10,8 @@ import type { AskOutcome, AskPurpose } from './effects.js';
 import { planFaults } from './plan.js';
 import { reaskPrompt, statementPrompt } from './prompts.js';
 import type { RoleAnswer } from './statement.js';
-import type { CodedFault, DebateState, StatementRecord } from './state.js';
+import { findingsIn } from './scan.js';
+import type { CodedFault, StatementRecord } from './state.js';
 
 export const spend = (amount: Amount): { tokens: number; usd: string } => ({
   tokens: amount.tokens,
@@ -127,7 +127,7 @@ const record = (draft: DebateDraft, role: Role, said: Said, calls: number, usage
     pass: debate.pass,
     role,
     persona_id: debate.setup.roles[role].personaId,
-    ...(role === 'security' ? withFindings(said, findingsOf(debate)) : { ...said, findings: [] }),
+    ...(role === 'security' ? withFindings(said, findingsIn(debate, debate.plan)) : { ...said, findings: [] }),
     calls,
     usage: add(debate.firstTry?.usage ?? noAmount, usage),
     at: now,
@@ -136,9 +136,6 @@ const record = (draft: DebateDraft, role: Role, said: Said, calls: number, usage
   debate.statements = [...debate.statements, statement];
   say(draft, { event: 'statement', data: { ...statement, usage: spend(statement.usage), at: iso(now) } });
 };
-
-const findingsOf = ({ plan, workspace, setup }: DebateState): Finding[] =>
-  scanPlan(plan, workspace ?? setup.workspace.path);
 
 /**
  * A finding makes the statement one against the plan, with at least the rule's confidence, whatever the agent said and even

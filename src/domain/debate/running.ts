@@ -4,6 +4,7 @@ import { changeRepair } from './healing.js';
 import { type DebateDraft, say, want } from './draft.js';
 import { lostReport, nextTask, openExecution, ranNothing, validated, withReport } from './execution.js';
 import { nextUndo, openRollback, rollbackReport, withUndone } from './rollback.js';
+import { findingsIn, inWords, vetoing } from './scan.js';
 import type { CodedFault, DebateState } from './state.js';
 import type { Task } from '../../contracts/plan.js';
 
@@ -14,6 +15,13 @@ export const beginExecution = (draft: DebateDraft): void => {
   const { debate } = draft;
   debate.execution ??= openExecution(debate.plan);
   const { snapshot, tasks } = debate.execution;
+  // What is run was scanned when it was judged; a state that was carried elsewhere, or newer rules, must not get around it.
+  const vetoes = vetoing(debate, findingsIn(debate, { tasks }));
+  if (vetoes.length > 0) {
+    const message = `the scan of what is about to run vetoes it: ${inWords(vetoes)}`;
+    debate.execution = { ...debate.execution, fault: { code: 'ESEC', message } };
+    return;
+  }
   if (snapshot !== null) runNext(draft);
   else if (tasks.length > 0) want(draft, { type: 'take_snapshot', workspace: workspaceOf(debate) });
 };
