@@ -65,7 +65,7 @@ const verifyAudit = route({
   summary: 'Check the audit log',
   description:
     'Reads every chain from its first record to its signed head and names each record that was removed, changed, put ' +
-    'elsewhere, repeated or cut off. Takes about a second for 10,000 records; those who ask meanwhile share the answer.',
+    'elsewhere, repeated or cut off. Takes some seconds for 10,000 records; those who ask meanwhile share the answer.',
   query: z.strictObject({}),
   responses: {
     200: {
