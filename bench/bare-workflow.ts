@@ -6,3 +6,9 @@ const { wait } = proxyActivities<{ wait(milliseconds: number): Promise<string> }
 export async function bare(lanes: number, milliseconds: number): Promise<string[]> {
   return await Promise.all(Array.from({ length: lanes }, () => wait(milliseconds)));
 }
+
+/** The yardstick of debates: so many activities, one after the other. */
+export async function bareInARow(count: number, milliseconds: number): Promise<number> {
+  for (let done = 0; done < count; done += 1) await wait(milliseconds);
+  return count;
+}

@@ -1,6 +1,7 @@
+import { debate } from './debate.js';
 import { sessions } from './sessions.js';
 
-const benches: Record<string, () => Promise<void>> = { sessions };
+const benches: Record<string, () => Promise<void>> = { sessions, debate };
 const name = process.argv[2] ?? 'sessions';
 const bench = benches[name];
 if (!bench) {

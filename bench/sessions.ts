@@ -1,62 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
-import { pino } from 'pino';
-import { startApp } from '../src/app-host.js';
-import { loadConfig } from '../src/config.js';
-import { connectForWorker } from '../temporal/client.js';
-import { createParleyWorker } from '../temporal/worker.js';
 import { measure, percentile, round, table, type Sample } from './measure.js';
+import { startRig } from './rig.js';
 
 const lanes = 5;
 const laneMs = 20;
-const taskQueue = 'bare';
 
 /**
  * Sessions of five lanes of 20 ms beside a bare Temporal workflow of five activities of 20 ms: same server, same process,
  * same worker settings, in turns. Prints rates, latencies, the ratio, and what each leaves in Temporal's history.
  */
 export const sessions = async (): Promise<void> => {
-  const data = mkdtempSync(join(tmpdir(), 'parley-bench-'));
-  const environment = {
-    ...process.env,
-    PARLEY_DATA: data,
-    PORT: '0',
-    TEMPORAL_PORT: '0',
-    TEMPORAL_UI_PORT: '0',
-    PARLEY_RATE_LIMIT: '1000000',
-  };
-  const logger = pino({ level: 'error' });
-  const app = await startApp({ config: loadConfig(environment), environment, logger });
-  const { connection, client } = await connectForWorker({ address: app.temporalAddress, namespace: 'default' });
-  const workflowsPath = fileURLToPath(new URL('./bare-workflow.js', import.meta.url));
-  const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
-  const bundlePath = join(data, 'bare.cjs');
-  writeFileSync(bundlePath, code);
-  const activities = { wait: (ms: number) => new Promise<string>((resolve) => setTimeout(() => resolve('blue'), ms)) };
-  const worker: Worker = await createParleyWorker({
-    connection,
-    namespace: 'default',
-    taskQueue,
-    activities,
-    bundlePath,
-  });
-  const running = worker.run();
-
-  let number = 0;
-  const runBare = async (): Promise<string> => {
-    const workflowId = `bare-${(number += 1)}`;
-    await client.workflow.execute('bare', {
-      taskQueue,
-      workflowId,
-      args: [lanes, laneMs],
-      requestEagerStart: true,
-      workflowTaskTimeout: '2s',
-    });
-    return workflowId;
-  };
+  const rig = await startRig();
   const script = [{ after_ms: laneMs, final: 'blue' }];
   const plain = {
     prompt: 'Which colour?',
@@ -65,27 +18,8 @@ export const sessions = async (): Promise<void> => {
       adapter: { kind: 'scripted', script },
     })),
   };
-  const runSession = async (body: unknown = plain): Promise<string> => {
-    const response = await fetch(`${app.gatewayUrl}/v1/sessions?wait=60`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    const status = (await response.json()) as { id: string; state?: string };
-    if (status.state !== 'COMPLETE') throw new Error(`not complete: ${JSON.stringify(status)}`);
-    return status.id;
-  };
-  const history = async (id: string): Promise<{ events: number; bytes: number }> => {
-    const description = await client.workflow.getHandle(id).describe();
-    return { events: Number(description.historyLength), bytes: Number(description.historySize) };
-  };
-  const resident = (): number => {
-    const pids = [process.pid];
-    return pids.reduce(
-      (sum, pid) => sum + Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024,
-      0,
-    );
-  };
+  const runBare = (): Promise<string> => rig.runBare('bare', lanes, laneMs);
+  const runSession = async (body: unknown = plain): Promise<string> => (await rig.run('/v1/sessions', body)).id;
 
   await measure(40, 10, () => runBare());
   await measure(40, 10, () => runSession());
@@ -98,7 +32,7 @@ export const sessions = async (): Promise<void> => {
     const bare: Sample = { times: [], total: 0 };
     const session: Sample = { times: [], total: 0 };
     // In turns, so that a machine that slows down slows both.
-    for (let round = 0; round < 4; round += 1) {
+    for (let turn = 0; turn < 4; turn += 1) {
       for (const [sample, call] of [
         [bare, () => runBare()],
         [session, () => runSession()],
@@ -134,24 +68,14 @@ export const sessions = async (): Promise<void> => {
     })),
     policy: { early_exit: { enabled: false } },
   };
-  const ids = { bare: await runBare(), plain: await runSession(), streaming: await runSession(streaming) };
-  const [bareHistory, plainHistory, streamingHistory] = await Promise.all([
-    history(ids.bare),
-    history(ids.plain),
-    history(ids.streaming),
-  ]);
   console.log('\nWhat is left in history\n');
   console.log(
     table([
-      { what: 'bare workflow', ...bareHistory },
-      { what: 'plain five-lane session', ...plainHistory },
-      { what: `session that streams ${tokens} tokens`, ...streamingHistory },
+      { what: 'bare workflow', ...(await rig.footprint(await runBare())) },
+      { what: 'plain five-lane session', ...(await rig.footprint(await runSession())) },
+      { what: `session that streams ${tokens} tokens`, ...(await rig.footprint(await runSession(streaming))) },
     ]),
   );
-  console.log(`\nResident memory of gateway and worker: ${round(resident(), 0)} MiB\n`);
-  worker.shutdown();
-  await running;
-  await connection.close();
-  await app.close();
-  rmSync(data, { recursive: true, force: true });
+  console.log(`\nResident memory of gateway and worker: ${round(rig.resident(), 0)} MiB\n`);
+  await rig.stop();
 };
