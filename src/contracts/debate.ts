@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { approvalFaults } from '../domain/approval.js';
+import { approvalFields, approvalTerms } from '../domain/debate/approval-terms.js';
 import { maxRefinements } from '../domain/debate/passes.js';
 import { planFaults } from '../domain/debate/plan.js';
 import { adapterSchema } from './adapter.js';
@@ -119,25 +121,8 @@ export const openDebateSchema = z
         `must be at most limits.refine_below (${limits.refine_below}), or no pass could improve what is rejected; got ${limits.proceed}`,
       );
     }
-    const { k, approvers, escalate_after_ms: after, escalate_to: to, timeout_ms: timeout } = approval;
-    if (approvers) {
-      const people = new Set([...approvers, ...(to ?? [])]).size;
-      if (k > people) {
-        fault(
-          ['approval', 'k'],
-          `must be at most the ${people} who may approve (approvers and escalate_to), or nothing could be approved; got ${k}`,
-        );
-      }
-    }
-    if (after !== undefined && !to)
-      fault(['approval', 'escalate_to'], 'escalate_after_ms needs the names to escalate to');
-    if (to && after === undefined)
-      fault(['approval', 'escalate_after_ms'], 'escalate_to needs the delay to escalate after');
-    if (after !== undefined && after >= timeout) {
-      fault(
-        ['approval', 'escalate_after_ms'],
-        `must be below approval.timeout_ms (${timeout}), or the request has expired by then; got ${after}`,
-      );
+    for (const { field, message } of approvalFaults(approvalTerms(approval, null, false))) {
+      fault(['approval', approvalFields[field]], message);
     }
     if (plan?.tasks.length === 0) {
       fault(

@@ -1,26 +1,13 @@
-import type { Approval, ApprovalPolicy, GivenFeedback } from '../../contracts/feedback.js';
-import { type ApprovalTerms, openApproval, stepApproval, type ApprovalStep, useApproval } from '../approval.js';
+import type { Approval, GivenFeedback } from '../../contracts/feedback.js';
+import { openApproval, stepApproval, type ApprovalStep, useApproval } from '../approval.js';
 import { type FeedbackRefusal, sameWord, withRefusal } from '../feedback.js';
 import { sha256 } from '../sha256.js';
+import { approvalTerms } from './approval-terms.js';
 import { maxRefinements, mayRefine } from './passes.js';
 import type { DebateState } from './state.js';
 
 /** Version of the rules that a plan was judged by: an approval given under others is void (spec 08). */
 export const policyVersion = 'debate-1';
-
-export const approvalTerms = (
-  policy: ApprovalPolicy,
-  startedBy: string | null,
-  requiresAuthentication: boolean,
-): ApprovalTerms => ({
-  needed: policy.k,
-  approvers: policy.approvers ?? null,
-  startedBy,
-  requiresAuthentication,
-  timeoutMs: policy.timeout_ms,
-  escalateAfterMs: policy.escalate_after_ms ?? null,
-  escalateTo: policy.escalate_to ?? [],
-});
 
 /** Exactly what is approved: these commands, in this workspace, under this sandbox. */
 const subjectOf = ({ setup, workspace, plan, execution }: DebateState): object => ({

@@ -1,11 +1,11 @@
 import type { OpenDebate, Role } from '../../contracts/debate.js';
-import { approvalFaults, type ApprovalTerms } from '../approval.js';
+import { approvalFaults } from '../approval.js';
 import { micros, noAmount } from '../budget.js';
 import { adapterKey, adapterName, type SetupIdentity } from '../set-up-session.js';
 import type { Amount, Operator } from '../session-setup.js';
 import { tierRank } from '../tier.js';
 import type { Tier } from '../../contracts/session.js';
-import { approvalTerms } from './gate.js';
+import { approvalFields, approvalTerms } from './approval-terms.js';
 import { builtInInstructions } from './roles.js';
 import type { DebateSetup, RoleSetup } from './setup.js';
 
@@ -34,16 +34,6 @@ const per1000 = (short: Amount, long: Amount): Amount => ({
   tokens: ((long.tokens - short.tokens) * 1000) / sampleCharacters,
   usdMicros: ((long.usdMicros - short.usdMicros) * 1000) / sampleCharacters,
 });
-
-const fieldNames: Readonly<Record<keyof ApprovalTerms, string>> = {
-  needed: 'k',
-  approvers: 'approvers',
-  startedBy: 'approvers',
-  requiresAuthentication: 'approvers',
-  timeoutMs: 'timeout_ms',
-  escalateAfterMs: 'escalate_after_ms',
-  escalateTo: 'escalate_to',
-};
 
 /**
  * Everything about a debate that depends on the operator's configuration, decided once, so that the workflow needs none of it
@@ -107,7 +97,7 @@ export const setUpDebate = (
   if (request.approval.required) {
     const terms = approvalTerms(request.approval, identity.startedBy, identity.requiresAuthentication);
     for (const { field, message } of approvalFaults(terms)) {
-      faults.push({ path: `approval.${fieldNames[field]}`, message });
+      faults.push({ path: `approval.${approvalFields[field]}`, message });
     }
   }
   return faults.length > 0 ? { faults } : { setup };
