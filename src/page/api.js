@@ -38,10 +38,16 @@ export const post = async (path, body) =>
     await open(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
   ).json();
 
-const pause = (ms, signal) =>
+/** Resolves after `ms`, or as soon as `signal` aborts. */
+export const pause = (ms, signal) =>
   new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, signal.aborted ? 0 : ms);
+    signal.addEventListener('abort', done);
   });
 
 /** Splits server-sent events off the text of a stream; `feed` returns the messages that have become complete. */
@@ -70,11 +76,14 @@ export const createEventParser = () => {
   };
 };
 
+/** Path of one piece of work; `collection` is the plural of its kind. */
+export const pathOf = (collection, id) => `/v1/${collection}/${encodeURIComponent(id)}`;
+
 /**
- * Follows a session's events until its end or `signal`, over any number of connections. Durable events come once and in
- * order (`Last-Event-ID`); partials may overlap after a reconnect, `takePartial` of the model cuts what is known.
+ * Follows the events of the work at `path` until its end or `signal`, over any number of connections. Durable events come
+ * once and in order (`Last-Event-ID`); partials may overlap after a reconnect, `takePartial` of the model cuts what is known.
  */
-export const followSession = async (id, { signal, onEvent, onPartial, onConnection, onEnd }) => {
+export const follow = async (path, { signal, onEvent, onPartial, onConnection, onEnd }) => {
   let last = 0;
   let delay = 250;
   while (!signal.aborted) {
@@ -84,7 +93,7 @@ export const followSession = async (id, { signal, onEvent, onPartial, onConnecti
     // Heartbeats come far more often: a stream silent for a minute is dead although nobody said so.
     let watch = setTimeout(leave, 60_000);
     try {
-      const response = await open(`/v1/sessions/${encodeURIComponent(id)}/events`, {
+      const response = await open(`${path}/events`, {
         headers: { accept: 'text/event-stream', ...(last > 0 ? { 'last-event-id': String(last) } : {}) },
         signal: connection.signal,
       });

@@ -1,7 +1,7 @@
 import { html, render, useEffect, useState } from '/vendor/htm-preact.js';
-import { saveKey, whenKeyWanted } from '/api.js';
-import { ListView } from '/list-view.js';
-import { SessionView } from '/session-view.js';
+import { saveKey, whenKeyWanted } from './api.js';
+import { ListView } from './list-view.js';
+import { SessionView } from './session-view.js';
 
 const route = () => {
   const id = /^#\/sessions\/([^/]+)$/.exec(location.hash)?.[1];

@@ -1,7 +1,7 @@
 import { html, useEffect, useRef, useState } from '/vendor/htm-preact.js';
-import { post } from '/api.js';
-import { Faults } from '/parts.js';
-import { modelTeam, simulatedTeam } from '/teams.js';
+import { post } from './api.js';
+import { Faults } from './parts.js';
+import { modelTeam, simulatedTeam } from './teams.js';
 
 const kinds = ['openai', 'anthropic', 'openai-compatible'];
 const tiers = ['gold', 'silver', 'bronze'];

@@ -1,7 +1,7 @@
 import { html, useEffect, useRef, useState } from '/vendor/htm-preact.js';
-import { get } from '/api.js';
-import { AskForm } from '/ask-form.js';
-import { ago, Badge } from '/parts.js';
+import { get } from './api.js';
+import { AskForm } from './ask-form.js';
+import { ago, Badge } from './parts.js';
 
 const filters = [
   ['', 'all'],

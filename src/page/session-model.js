@@ -1,12 +1,12 @@
 // What a person has seen of a session so far, as plain data; the views only draw it.
+import { answerText, appendText, describeCommon, emptyText, firstLine, percent, words } from './model.js';
+
+export const collection = 'sessions';
+export const lookEveryMs = 1_500;
+/** No event carries spend, losses and late answers: the status is looked at in its own time. */
+export const asksForStatus = () => false;
 
 export const endedLane = new Set(['FINALIZED', 'FAILED', 'REJECTED', 'CANCELLED']);
-export const endedLifecycle = new Set(['completed', 'failed', 'cancelled']);
-
-/** An answer as a person reads it: text as it is, JSON indented. */
-export const answerText = (answer) => (typeof answer === 'string' ? answer : JSON.stringify(answer, null, 2));
-
-export const percent = (share) => `${Math.round(share * 100)}\u202f%`;
 
 export const createModel = () => ({
   status: null,
@@ -30,10 +30,7 @@ const laneOf = (model, laneId) => {
       laneId,
       state: 'INIT',
       tier: '',
-      attempt: 1,
-      text: '',
-      heard: 0,
-      holed: false,
+      ...emptyText(),
       reason: null,
       usage: null,
       persona: '',
@@ -69,18 +66,10 @@ export const takeStatus = (model, status) => {
     model.provisional.expired = true;
 };
 
-/** Takes text of a lane; returns false when text before it is missing, so that it has to be asked for again. */
-export const takePartial = (model, { lane_id, attempt, offset, text }) => {
-  const lane = laneOf(model, lane_id);
-  if (attempt < lane.attempt || endedLane.has(lane.state)) return true;
-  if (attempt > lane.attempt) Object.assign(lane, { attempt, text: '', heard: 0, holed: false });
-  if (offset > lane.heard && !lane.holed) {
-    lane.holed = true;
-    return false;
-  }
-  lane.text += text.slice(Math.max(0, lane.heard - offset));
-  lane.heard = Math.max(lane.heard, offset + text.length);
-  return true;
+/** Takes text of a lane; returns false when text before it is missing. */
+export const takePartial = (model, partial) => {
+  const lane = laneOf(model, partial.lane_id);
+  return endedLane.has(lane.state) || appendText(lane, partial);
 };
 
 export const takeEvent = (model, event) => {
@@ -93,7 +82,7 @@ export const takeEvent = (model, event) => {
       break;
     case 'lane': {
       const lane = laneOf(model, data.lane_id);
-      if (data.attempt > lane.attempt) Object.assign(lane, { text: '', heard: 0, holed: false });
+      if (data.attempt > lane.attempt) Object.assign(lane, emptyText());
       Object.assign(lane, { state: data.to, tier: data.tier, attempt: data.attempt, reason: data.reason ?? null });
       if (data.usage) lane.usage = data.usage;
       if (data.answer !== undefined && data.answer !== null) lane.text = answerText(data.answer);
@@ -118,10 +107,9 @@ export const takeEvent = (model, event) => {
   }
 };
 
-const firstLine = (answer) => answerText(answer).trim().split('\n')[0];
-
 /** A durable event in words, for the timeline: [kind, sentence]. */
-export const describeEvent = ({ event, data }) => {
+export const describeEvent = (told) => {
+  const { event, data } = told;
   switch (event) {
     case 'state':
       return ['session', `${data.from} → ${data.to} on ${data.on}`];
@@ -136,20 +124,14 @@ export const describeEvent = ({ event, data }) => {
     case 'revision':
       return [
         'revision',
-        `provisional ${data.replaces} no longer holds: ${data.because.replaceAll('_', ' ')}, ${percent(data.agreement)} agree`,
+        `provisional ${data.replaces} no longer holds: ${words(data.because)}, ${percent(data.agreement)} agree`,
       ];
     case 'final':
       return ['final', firstLine(data.answer)];
-    case 'error':
-      return ['error', `${data.code}: ${data.message}`];
-    case 'waiting':
-      return ['waiting', data ? `for ${data.for}: ${data.detail}` : 'no longer'];
     case 'budget':
       return ['budget', [data.action, data.lane_id].filter(Boolean).join(' ')];
-    case 'log':
-      return ['log', data.message];
     default:
-      return [event, ''];
+      return describeCommon(told);
   }
 };
 
@@ -159,7 +141,7 @@ export const announcement = (model) => {
     return `Final answer, ${percent(model.result.agreement)} agreement: ${firstLine(model.result.answer)}`;
   if (model.error) return `The session failed: ${model.error.message}`;
   if (model.state === 'CANCELLED') return 'The session was cancelled.';
-  if (model.revision) return `The provisional answer was withdrawn: ${model.revision.because.replaceAll('_', ' ')}.`;
+  if (model.revision) return `The provisional answer was withdrawn: ${words(model.revision.because)}.`;
   if (model.provisional)
     return `Provisional answer, ${percent(model.provisional.agreement)} agreement: ${firstLine(model.provisional.answer)}`;
   return `The session is ${model.state.toLowerCase()}.`;

@@ -1,74 +1,8 @@
-import { html, useEffect, useReducer, useRef, useState } from '/vendor/htm-preact.js';
-import { followSession, get, post } from '/api.js';
-import {
-  announcement,
-  answerText,
-  createModel,
-  describeEvent,
-  endedLane,
-  endedLifecycle,
-  percent,
-  takeEvent,
-  takePartial,
-  takeStatus,
-} from '/model.js';
-import { Agreement, ago, Badge, Faults } from '/parts.js';
-
-/** A session's model, kept up to date from its events and, for the figures that no event carries, its status. */
-const useSession = (id) => {
-  const model = useRef(createModel());
-  const [, redraw] = useReducer((count) => count + 1, 0);
-  const [connected, setConnected] = useState(true);
-  const [error, setError] = useState(null);
-  const refresh = useRef(async () => {});
-  useEffect(() => {
-    const leaving = new AbortController();
-    const { signal } = leaving;
-    let frame = 0;
-    let timer;
-    // Many words can come between two frames: they are drawn together.
-    const changed = () => {
-      frame ||= requestAnimationFrame(() => ((frame = 0), redraw()));
-    };
-    const look = async () => {
-      takeStatus(model.current, await get(`/v1/sessions/${encodeURIComponent(id)}`, signal));
-      changed();
-    };
-    const keepLooking = async () => {
-      await look().catch(() => {});
-      const { status } = model.current;
-      if (!signal.aborted && !(status && endedLifecycle.has(status.lifecycle)))
-        timer = setTimeout(() => void keepLooking(), 1_500);
-    };
-    refresh.current = look;
-    const begin = async () => {
-      await look();
-      timer = setTimeout(() => void keepLooking(), 1_500);
-      await followSession(id, {
-        signal,
-        onEvent: (event) => (takeEvent(model.current, event), changed()),
-        onPartial: (partial) => {
-          changed();
-          return takePartial(model.current, partial);
-        },
-        onConnection: setConnected,
-        onEnd: () => {
-          clearTimeout(timer);
-          return keepLooking();
-        },
-      });
-    };
-    begin().catch((reason) => {
-      if (!signal.aborted) setError(reason);
-    });
-    return () => {
-      leaving.abort();
-      clearTimeout(timer);
-      cancelAnimationFrame(frame);
-    };
-  }, [id]);
-  return { model: model.current, connected, error, refresh };
-};
+import { html, useEffect, useRef } from '/vendor/htm-preact.js';
+import { answerText, isEnded, percent, words } from './model.js';
+import { Agreement, Badge } from './parts.js';
+import * as sessions from './session-model.js';
+import { Timeline, useWork, WorkPage } from './work-view.js';
 
 const sides = (model) => {
   const { result, provisional, revision } = model;
@@ -83,7 +17,7 @@ const sides = (model) => {
 
 const Lane = ({ lane, side }) => {
   const body = useRef(null);
-  const isLive = !endedLane.has(lane.state);
+  const isLive = !sessions.endedLane.has(lane.state);
   useEffect(() => {
     // The newest words stay in sight, unless the reader has scrolled up to earlier ones.
     const element = body.current;
@@ -162,7 +96,7 @@ const Answer = ({ model }) => {
       <div class="said">${answerText(provisional.answer)}</div>
       <p class="caveat">
         ${revision
-          ? `It no longer holds: ${revision.because.replaceAll('_', ' ')}, ${percent(revision.agreement)} agree now.`
+          ? `It no longer holds: ${words(revision.because)}, ${percent(revision.agreement)} agree now.`
           : `${percent(provisional.agreement)} agree (${provisional.lanes.join(', ')}); others still run and may change it.${provisional.expired ? ' It has expired.' : ''}`}
       </p>
     </section>`;
@@ -183,10 +117,10 @@ const Facts = ({ result, status }) => {
     ['Against', weighed(result.against)],
     result.cancelled.length > 0 && [
       'Cancelled',
-      result.cancelled.map(({ lane_id, reason }) => `${lane_id} (${reason.replaceAll('_', ' ')})`).join(', '),
+      result.cancelled.map(({ lane_id, reason }) => `${lane_id} (${words(reason)})`).join(', '),
     ],
-    ['Ended by', result.ended_by.replaceAll('_', ' ')],
-    ['Reconciled by', result.policy.replaceAll('_', ' ')],
+    ['Ended by', words(result.ended_by)],
+    ['Reconciled by', words(result.policy)],
     (result.escalated || result.arbiter_used) && [
       'Help',
       [result.escalated && 'a premium lane was added', result.arbiter_used && 'an arbiter decided']
@@ -213,98 +147,36 @@ const Facts = ({ result, status }) => {
   </section>`;
 };
 
-const time = (iso) => (iso ? new Date(iso).toLocaleTimeString(undefined, { hour12: false }) : '');
-
-const Timeline = ({ events }) =>
-  html`<details class="timeline" open>
-    <summary><h2>Timeline</h2></summary>
-    <ol>
-      ${events.map((event) => {
-        const [kind, words] = describeEvent(event);
-        return html`<li key=${event.id} class="on-${kind}">
-          <span class="event-id">${event.id}</span>
-          <time>${time(event.data?.at ?? event.data?.since)}</time>
-          <span class="event-kind">${kind}</span>
-          <span>${words}</span>
-        </li>`;
-      })}
-    </ol>
-  </details>`;
-
-const promptHead = (prompt) => {
-  const line = prompt.trim().split('\n')[0];
-  return line.length > 160 ? `${line.slice(0, 159)}…` : line;
-};
-
 export const SessionView = ({ id }) => {
-  const { model, connected, error, refresh } = useSession(id);
-  const [refusal, setRefusal] = useState(null);
+  const work = useWork(sessions, id);
+  const { model } = work;
   const { status } = model;
-  const title = status ? promptHead(status.prompt) : id;
-  useEffect(() => {
-    document.title = `${title} · Parley`;
-  }, [title]);
-
-  if (error) {
-    return html`<article class="session">
-      <h1>${id}</h1>
-      <${Faults} error=${error} />
-      <p><a href="#/">Back to all work</a></p>
-    </article>`;
-  }
-  if (!status) return html`<p class="hint">Looking…</p>`;
-
-  const cancel = async () => {
-    setRefusal(null);
-    try {
-      await post(`/v1/sessions/${encodeURIComponent(id)}/cancel`, {});
-      await refresh.current();
-    } catch (reason) {
-      setRefusal(reason);
-    }
-  };
-  const isLive = !endedLifecycle.has(status.lifecycle) && !model.result;
   const side = sides(model);
   const sideOf = (laneId) => (side.for.has(laneId) ? 'for' : side.against.has(laneId) ? 'against' : '');
 
-  return html`<article class="session">
-    <p class="hidden" role="status" aria-live="polite">${announcement(model)}</p>
-    <p class="crumb"><a href="#/">All work</a></p>
-    <header class="session-head">
-      <h1>${title}</h1>
-      <div class="session-meta">
-        <${Badge} state=${model.state} />
-        <span>started ${ago(status.started_at)}</span>
-        <code>${id}</code>
-        <a href=${status.links.web_ui} target="_blank" rel="noreferrer">Temporal Web UI</a>
-        ${isLive && html`<button type="button" class="danger" onClick=${() => void cancel()}>Cancel</button>`}
+  return html`<${WorkPage}
+    kind=${sessions}
+    id=${id}
+    work=${work}
+    about=${status && { text: status.prompt, name: 'The whole question' }}
+    badge=${model.state}
+    isLive=${!isEnded(model) && !model.result}
+    announcement=${sessions.announcement(model)}
+  >
+    ${status &&
+    html`<div class="overview">
+        <${Answer} model=${model} />
+        <${Agreement} share=${model.agreement} course=${model.course} threshold=${status.threshold} />
       </div>
-      ${status.prompt.trim() !== title &&
-      html`<details class="prompt">
-        <summary>The whole question</summary>
-        <pre tabindex="0">${status.prompt}</pre>
-      </details>`}
-      ${status.waiting &&
-      isLive &&
-      html`<p class=${['lane', 'worker', 'timer'].includes(status.waiting.for) ? 'hint' : 'caveat'}>
-        Waiting for ${status.waiting.for}: ${status.waiting.detail}
-      </p>`}
-      ${!connected && isLive && html`<p class="offline" role="status">The connection is gone; taking it up again.</p>`}
-      <${Faults} error=${refusal} />
-    </header>
-    <div class="overview">
-      <${Answer} model=${model} />
-      <${Agreement} share=${model.agreement} course=${model.course} threshold=${status.threshold} />
-    </div>
-    <section aria-labelledby="lanes-title">
-      <h2 id="lanes-title">Lanes</h2>
-      <ul class="lanes">
-        ${[...model.lanes.values()].map(
-          (lane) => html`<${Lane} key=${lane.laneId} lane=${lane} side=${sideOf(lane.laneId)} />`,
-        )}
-      </ul>
-    </section>
-    ${model.result && html`<${Facts} result=${model.result} status=${status} />`}
-    <${Timeline} events=${model.events} />
-  </article>`;
+      <section aria-labelledby="lanes-title">
+        <h2 id="lanes-title">Lanes</h2>
+        <ul class="lanes">
+          ${[...model.lanes.values()].map(
+            (lane) => html`<${Lane} key=${lane.laneId} lane=${lane} side=${sideOf(lane.laneId)} />`,
+          )}
+        </ul>
+      </section>
+      ${model.result && html`<${Facts} result=${model.result} status=${status} />`}
+      <${Timeline} events=${model.events} describe=${sessions.describeEvent} />`}
+  <//>`;
 };

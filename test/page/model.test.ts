@@ -27,7 +27,7 @@ const load = async <T>(file: string): Promise<T> => (await import(pathToFileURL(
 let page: PageModel;
 let api: PageApi;
 beforeAll(async () => {
-  page = await load('model.js');
+  page = await load('session-model.js');
   api = await load('api.js');
 });
 

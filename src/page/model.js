@@ -1,0 +1,56 @@
+// What all kinds of work have in common, as plain data and words; the views only draw it.
+
+export const endedLifecycle = new Set(['completed', 'failed', 'cancelled']);
+
+export const isEnded = ({ status }) => status !== null && endedLifecycle.has(status.lifecycle);
+
+/** An answer as a person reads it: text as it is, JSON indented. */
+export const answerText = (answer) => (typeof answer === 'string' ? answer : JSON.stringify(answer, null, 2));
+
+export const firstLine = (answer) => answerText(answer).trim().split('\n')[0];
+
+/** The first line, cut to `most` characters. */
+export const headline = (text, most = 160) => {
+  const line = firstLine(text);
+  return line.length > most ? `${line.slice(0, most - 1)}…` : line;
+};
+
+export const percent = (share) => `${Math.round(share * 100)}\u202f%`;
+
+/** "t-1 → t-2" of a code name, as words. */
+export const words = (name) => name.toLowerCase().replaceAll('_', ' ');
+
+export const emptyText = () => ({ attempt: 1, text: '', heard: 0, holed: false });
+
+/** Takes streamed text; returns false when text before it is missing, so that it has to be asked for again. */
+export const appendText = (lane, { attempt, offset, text }) => {
+  if (attempt < lane.attempt) return true;
+  if (attempt > lane.attempt) Object.assign(lane, emptyText(), { attempt });
+  if (offset > lane.heard && !lane.holed) {
+    lane.holed = true;
+    return false;
+  }
+  lane.text += text.slice(Math.max(0, lane.heard - offset));
+  lane.heard = Math.max(lane.heard, offset + text.length);
+  return true;
+};
+
+/** An event that every kind has, in words for the timeline: [kind, sentence]. */
+export const describeCommon = ({ event, data }) => {
+  switch (event) {
+    case 'error':
+      return ['error', `${data.code}: ${data.message}`];
+    case 'waiting':
+      return ['waiting', data ? `for ${data.for}: ${data.detail}` : 'no longer'];
+    case 'feedback_requested':
+      return ['person', `asked for an answer: ${firstLine(data.request.prompt)}`];
+    case 'feedback_received': {
+      const { provided_by: person, response, comment } = data.answer;
+      return ['person', `${person}: ${words(response)}${comment ? `, ${firstLine(comment)}` : ''}`];
+    }
+    case 'log':
+      return ['log', data.message];
+    default:
+      return [event, ''];
+  }
+};

@@ -1,0 +1,163 @@
+// What the views of all kinds of work share: the model kept up to date, the head, the notes, the timeline.
+import { html, useEffect, useReducer, useRef, useState } from '/vendor/htm-preact.js';
+import { follow, get, pathOf, pause, post } from './api.js';
+import { headline, isEnded } from './model.js';
+import { ago, Badge, Faults } from './parts.js';
+
+/** Least milliseconds between two looks at the status, however much happens. */
+const breathMs = 250;
+
+/**
+ * A model kept up to date from the events of one piece of work and, for what no event carries, its status. `kind` is the
+ * model's module with `collection`, `lookEveryMs` and `asksForStatus(event)`: whether the status knows more than the event.
+ */
+export const useWork = (kind, id) => {
+  const model = useRef(kind.createModel());
+  const [, redraw] = useReducer((count) => count + 1, 0);
+  const [connected, setConnected] = useState(true);
+  const [error, setError] = useState(null);
+  const refresh = useRef(async () => {});
+  useEffect(() => {
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const path = pathOf(kind.collection, id);
+    let frame = 0;
+    let nap = new AbortController();
+    let hasNews = false;
+    // Many words can come between two frames: they are drawn together.
+    const changed = () => {
+      frame ||= requestAnimationFrame(() => ((frame = 0), redraw()));
+    };
+    const look = async () => {
+      kind.takeStatus(model.current, await get(path, signal));
+      changed();
+    };
+    const keepLooking = async () => {
+      while (!signal.aborted && !isEnded(model.current)) {
+        await pause(breathMs, signal);
+        nap = new AbortController();
+        if (!hasNews) await pause(kind.lookEveryMs, nap.signal);
+        hasNews = false;
+        await look().catch(() => {}); // the stream says that the gateway is away; the next look may find it
+      }
+    };
+    const lookNow = () => {
+      hasNews = true;
+      nap.abort();
+    };
+    refresh.current = look;
+    const begin = async () => {
+      await look();
+      void keepLooking();
+      await follow(path, {
+        signal,
+        onEvent: (event) => {
+          kind.takeEvent(model.current, event);
+          if (kind.asksForStatus(event)) lookNow();
+          changed();
+        },
+        onPartial: (partial) => {
+          changed();
+          return kind.takePartial(model.current, partial);
+        },
+        onConnection: setConnected,
+        onEnd: lookNow,
+      });
+    };
+    begin().catch((reason) => {
+      if (!signal.aborted) setError(reason);
+    });
+    return () => {
+      leaving.abort();
+      nap.abort();
+      cancelAnimationFrame(frame);
+    };
+  }, [id]);
+  return { model: model.current, connected, error, refresh };
+};
+
+/** Reasons to wait that are no cause for concern. */
+const ordinary = new Set(['lane', 'worker', 'timer']);
+
+const CancelButton = ({ path, refresh, refused }) => {
+  const cancel = async () => {
+    refused(null);
+    try {
+      await post(`${path}/cancel`, {});
+      await refresh.current();
+    } catch (reason) {
+      refused(reason);
+    }
+  };
+  return html`<button type="button" class="danger" onClick=${() => void cancel()}>Cancel</button>`;
+};
+
+/**
+ * The page of one piece of work: what it is about, where it stands, and `children` once its status is known.
+ * `about` has the whole text it was started with and what the text is called; `badge` its state in a word.
+ */
+export const WorkPage = ({ kind, id, work, about, badge, isLive, announcement, facts, children }) => {
+  const [refusal, setRefusal] = useState(null);
+  const { model, connected, error, refresh } = work;
+  const { status } = model;
+  const title = status ? headline(about.text) : id;
+  useEffect(() => {
+    document.title = `${title} · Parley`;
+  }, [title]);
+  if (error) {
+    return html`<article class="session">
+      <h1>${id}</h1>
+      <${Faults} error=${error} />
+      <p><a href="#/">Back to all work</a></p>
+    </article>`;
+  }
+  if (!status) return html`<p class="hint">Looking…</p>`;
+  const waiting = isLive ? (model.waiting ?? status.waiting) : null;
+  return html`<article class="session">
+    <p class="hidden" role="status" aria-live="polite">${announcement}</p>
+    <p class="crumb"><a href="#/">All work</a></p>
+    <header class="session-head">
+      <h1>${title}</h1>
+      <div class="session-meta">
+        <${Badge} state=${badge} />
+        <span>started ${ago(status.started_at)}</span>
+        <code>${id}</code>
+        <a href=${status.links.web_ui} target="_blank" rel="noreferrer">Temporal Web UI</a>
+        ${isLive &&
+        html`<${CancelButton} path=${pathOf(kind.collection, id)} refresh=${refresh} refused=${setRefusal} />`}
+      </div>
+      ${about.text.trim() !== title &&
+      html`<details class="prompt">
+        <summary>${about.name}</summary>
+        <pre tabindex="0">${about.text}</pre>
+      </details>`}
+      ${facts}
+      ${waiting &&
+      html`<p class=${ordinary.has(waiting.for) ? 'hint' : 'caveat'}>
+        Waiting for ${waiting.for.replaceAll('_', ' ')}: ${waiting.detail}
+      </p>`}
+      ${!connected && isLive && html`<p class="offline" role="status">The connection is gone; taking it up again.</p>`}
+      <${Faults} error=${refusal} />
+    </header>
+    ${children}
+  </article>`;
+};
+
+const time = (iso) => (iso ? new Date(iso).toLocaleTimeString(undefined, { hour12: false }) : '');
+
+/** Durable events in words: `describe` makes [kind, sentence] of one. */
+export const Timeline = ({ events, describe }) =>
+  html`<details class="timeline" open>
+    <summary><h2>Timeline</h2></summary>
+    <ol>
+      ${events.map((event) => {
+        const [kind, sentence] = describe(event);
+        return html`<li key=${event.id} class="on-${kind}">
+          <span class="event-id">${event.id}</span>
+          <time>${time(event.data?.at ?? event.data?.report?.at ?? event.data?.since)}</time>
+          <span class="event-kind">${kind}</span>
+          <span>${sentence}</span>
+        </li>`;
+      })}
+    </ol>
+  </details>`;
