@@ -89,6 +89,7 @@ export const takeAnswer = (draft: DebateDraft, event: Answer): void => {
     case 'RESTORED':
       return takeRestored(draft, { digest: event.digest, manual: event.manual });
     case 'STORED':
+      return pending.type === 'store_trace' ? hearMemory(draft, { type: 'STORED', trace: pending.trace }) : undefined;
     case 'MIRRORED':
       return hearMemory(draft, event);
     case 'AUDITED':

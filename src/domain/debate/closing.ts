@@ -1,3 +1,4 @@
+import type { TraceRecord } from '../../contracts/memory.js';
 import { iso } from '../instant.js';
 import { currentStatements, consensusOf, statementOf, votesOf } from './consensus.js';
 import { type DebateDraft, note, say, want } from './draft.js';
@@ -102,11 +103,11 @@ export const remember = (draft: DebateDraft): void =>
 type Heard = Extract<DebateEvent, { type: 'STORED' | 'MIRRORED' }> | { type: 'FAULT'; code: string; message: string };
 
 export const hearMemory = (draft: DebateDraft, heard: Heard): void => {
-  const { debate, now } = draft;
+  const { debate } = draft;
   switch (heard.type) {
     case 'STORED':
       debate.stored = true;
-      return want(draft, { type: 'mirror_trace', trace: traceOf(debate, now) });
+      return want(draft, { type: 'mirror_trace', trace: heard.trace });
     case 'MIRRORED':
       debate.memory = { sqlite: true, mongo: heard.mongo, ...(heard.error === null ? {} : { error: heard.error }) };
       return;
