@@ -159,10 +159,11 @@ export class SqliteMemory implements MemoryPort {
 
   /** Traces stored while the embedder failed, or under another one, newest first and a few at a time. */
   async #addMissingVectors(tenant: string, signal?: AbortSignal): Promise<void> {
-    const missing = this.#guarded(() =>
-      this.#sql.withoutVector.all({ tenant, embedder: this.#options.embedder.name, limit: vectorsALookup }),
-    ).map(({ number, document }) => ({ number, trace: this.#parse(document) }));
-    if (missing.length === 0) return;
+    const whose = { tenant, embedder: this.#options.embedder.name };
+    if (this.#guarded(() => this.#sql.countWithoutVector.get(whose)?.count) === 0) return;
+    const missing = this.#guarded(() => this.#sql.withoutVector.all({ ...whose, limit: vectorsALookup })).map(
+      ({ number, document }) => ({ number, trace: this.#parse(document) }),
+    );
     const vectors = await this.#vectors(
       missing.map(({ trace }) => searchText(trace)),
       signal,
@@ -183,7 +184,7 @@ export class SqliteMemory implements MemoryPort {
     return this.#guarded(() =>
       this.#sql.nearest
         .all({ ...{ tenant, embedder, vector, limit }, dimensions: vector.length, kind: kind ?? null })
-        .map(({ trace, distance }) => ({ trace, similarity: 1 - distance })),
+        .flatMap(({ trace, distance }) => (distance === null ? [] : [{ trace, similarity: 1 - distance }])),
     );
   }
 

@@ -51,15 +51,19 @@ export const prepareStatements = (database: Database) => {
         vector: Float32Array;
         limit: number;
       },
-      { trace: number; distance: number }
+      { trace: number; distance: number | null }
     >(
-      `SELECT trace, distance FROM (
-         SELECT trace, vec_distance_cosine(vector, :vector) AS distance FROM vectors
-         WHERE tenant = :tenant AND embedder = :embedder AND dimensions = :dimensions AND (:kind IS NULL OR kind = :kind)
-       ) WHERE distance IS NOT NULL ORDER BY distance, trace DESC LIMIT :limit`,
+      // No condition on the distance: it would be measured twice.
+      `SELECT trace, vec_distance_cosine(vector, :vector) AS distance FROM vectors
+       WHERE tenant = :tenant AND embedder = :embedder AND dimensions = :dimensions AND (:kind IS NULL OR kind = :kind)
+       ORDER BY distance NULLS LAST, trace DESC LIMIT :limit`,
     ),
     ratings: statement<{ tenant: string }, Rating>(
       'SELECT persona_id, elo, matches, successes FROM ratings WHERE tenant = :tenant',
+    ),
+    countWithoutVector: statement<{ tenant: string; embedder: string }, { count: number }>(
+      `SELECT (SELECT count(*) FROM traces WHERE tenant = :tenant)
+            - (SELECT count(*) FROM vectors WHERE tenant = :tenant AND embedder = :embedder) AS count`,
     ),
     withoutVector: statement<{ tenant: string; embedder: string; limit: number }, Document & { number: number }>(
       `SELECT number, document FROM traces WHERE tenant = :tenant AND NOT EXISTS (
