@@ -2,7 +2,6 @@ import type { TraceRecord } from '../../contracts/memory.js';
 import { iso } from '../instant.js';
 import { currentStatements, consensusOf, statementOf, votesOf } from './consensus.js';
 import { type DebateDraft, note, say, want } from './draft.js';
-import type { DebateEvent } from './effects.js';
 import { factsOf } from './facts.js';
 import type { DebateEventName, DebateFacts } from './machine.js';
 import { duelsOf } from './ratings.js';
@@ -10,7 +9,7 @@ import { personasOf } from './roles.js';
 import { auditEntries } from './audit-entries.js';
 import { debateResult } from './result.js';
 import { inWords } from './scan.js';
-import type { DebateState } from './state.js';
+import type { CodedFault, DebateState } from './state.js';
 import { traceOf } from './trace.js';
 
 const percent = (share: number): string => share.toFixed(4).replace(/\.?0+$/, '');
@@ -100,7 +99,10 @@ const decisionAtGate = ({ approvals }: DebateState, on: 'REJECTED' | 'EXPIRED'):
 export const remember = (draft: DebateDraft): void =>
   want(draft, { type: 'store_trace', trace: traceOf(draft.debate, draft.now) });
 
-type Heard = Extract<DebateEvent, { type: 'STORED' | 'MIRRORED' }> | { type: 'FAULT'; code: string; message: string };
+type Heard =
+  | { type: 'STORED'; trace: TraceRecord }
+  | { type: 'MIRRORED'; mongo: boolean; error: string | null }
+  | ({ type: 'FAULT' } & CodedFault);
 
 export const hearMemory = (draft: DebateDraft, heard: Heard): void => {
   const { debate } = draft;
