@@ -43,9 +43,14 @@ export function parseIdentity(identity: string): ProcessIdentity | null {
  * or belongs to another process now. In doubt no: failing an attempt that lives would repeat a paid call.
  */
 export function isDead(identity: string, here: ProcessIdentity = thisProcess()): boolean {
+  return isRunning(identity, here) === false;
+}
+
+/** Whether the process that gave itself `identity` still runs; null when it ran where this one cannot see. */
+export function isRunning(identity: string, here: ProcessIdentity = thisProcess()): boolean | null {
   const other = parseIdentity(identity);
-  if (other === null || other.host !== here.host || other.scope !== here.scope || here.scope === '') return false;
-  return beganAt(other.pid) !== other.began;
+  const isSeen = other !== null && other.host === here.host && other.scope === here.scope && here.scope !== '';
+  return isSeen ? beganAt(other.pid) === other.began : null;
 }
 
 function scopeOf(): string {

@@ -9,7 +9,7 @@ import type { SandboxPort } from '../activities/sandbox/port.js';
 import { createSnapshots } from '../activities/snapshot/index.js';
 import type { Config } from '../src/config.js';
 import { admissionFaults } from '../src/domain/security-rules/index.js';
-import { isDead, workerIdentity } from './identity.js';
+import { isRunning, workerIdentity } from './identity.js';
 
 export interface WorkerParts extends Omit<DebatePorts, 'agents' | 'bus' | 'metrics' | 'hostQueue'> {
   close(): Promise<void>;
@@ -34,7 +34,8 @@ export const openWorkerParts = (
     snapshots,
     admission: admissionFaults,
     folder: join(dataFolder, 'executions'),
-    worker: { identity, isRunning: (other) => other !== identity && !isDead(other) },
+    worker: { identity, isRunning },
+    onError,
   });
   const { memory, mirror, close } = openMemory({
     dataFolder,

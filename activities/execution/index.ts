@@ -23,15 +23,34 @@ export interface ExecutionParts {
   worker: {
     /** Names this process. */
     identity: string;
-    /** Whether another worker certainly still runs; where nobody can tell, no. */
-    isRunning: (identity: string) => boolean;
+    /** Whether another worker still runs; null where nobody can tell, as with one in another container. */
+    isRunning: (identity: string) => boolean | null;
   };
+  /** Hears of what went wrong and did not stop anything. */
+  onError: (error: unknown, what: string) => void;
 }
 
+/** How often a worker says that it still runs a command, and how long that holds. */
+const touchMs = 5_000;
+const heldMs = 30_000;
+
 /** Executions on this machine. Each is done once; a record says how far it has come. */
-export const createExecution = ({ sandbox, snapshots, admission, folder, worker }: ExecutionParts): ExecutionPort => {
+export const createExecution = ({
+  sandbox,
+  snapshots,
+  admission,
+  folder,
+  worker,
+  onError,
+}: ExecutionParts): ExecutionPort => {
   const records = new Records(folder);
   const inTurn = createTurns();
+
+  /** A command that another worker runs must not be run beside it, however late that one's heartbeats are. */
+  const isHeld = async (workId: string, name: string, owner: string): Promise<boolean> => {
+    if (owner === worker.identity) return false; // in turn, so it has ended
+    return worker.isRunning(owner) ?? (await records.age(workId, name)) < heldMs;
+  };
 
   /** Runs a command unless it has been run. @returns its report, and which attempt that was */
   const runOnce = async (
@@ -42,20 +61,25 @@ export const createExecution = ({ sandbox, snapshots, admission, folder, worker 
   ): Promise<Ran> => {
     const stage = await records.read(workId, name);
     if (stage?.stage === 'ran') return stage;
-    if (stage?.stage === 'started' && stage.owner !== worker.identity && worker.isRunning(stage.owner))
+    if (stage?.stage === 'started' && (await isHeld(workId, name, stage.owner)))
       throw new ParleyError('conflict', `Task ${task.task_id} is being run by ${stage.owner}; wait for it to end.`, {
         retryable: true,
-        retryAfterMs: 5_000,
+        retryAfterMs: touchMs,
       });
     const attempt = stage?.stage === 'started' ? stage.attempt + 1 : 1;
     await records.write(workId, name, { stage: 'started', attempt, owner: worker.identity });
     let command: CommandReport;
+    const touch = (): Promise<void> =>
+      records.touch(workId, name).catch((error: unknown) => onError(error, 'a task could not be marked as running'));
+    const touching = setInterval(() => void touch(), touchMs);
     try {
       command = await sandbox.run(workspace, options, task, signal);
     } catch (error) {
       // The sandbox refuses before it starts anything.
       if (error instanceof ParleyError && attempt === 1) await records.forget(workId, name);
       throw error;
+    } finally {
+      clearInterval(touching);
     }
     await records.write(workId, name, { stage: 'ran', attempt, command });
     return { command, attempt };

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CommandReport } from '../../src/contracts/execution.js';
 import type { Task } from '../../src/contracts/plan.js';
@@ -49,6 +49,17 @@ export class Records {
     } finally {
       await folder.close();
     }
+  }
+
+  /** Says that the worker which runs it still lives. */
+  async touch(workId: string, name: string): Promise<void> {
+    const now = new Date();
+    await utimes(this.file(workId, name), now, now);
+  }
+
+  /** How long ago it was written or touched, ms. */
+  async age(workId: string, name: string): Promise<number> {
+    return Date.now() - (await stat(this.file(workId, name))).mtimeMs;
   }
 
   /** As if the execution had never been begun. */
