@@ -1,20 +1,34 @@
 import type { Finding } from '../../contracts/finding.js';
 import type { Plan, Task } from '../../contracts/plan.js';
-import type { Rule } from './rule.js';
+import { scan } from './scan.js';
 
 export type { Rule } from './rule.js';
-
-/** Every rule that `scanPlan` and `admissionFaults` know. */
-export const rules: readonly Rule[] = [];
-
-/** Findings of one task and of its undo. */
-export const scanTask = (task: Task, workspace: string): Finding[] => scanPlan({ tasks: [task] }, workspace);
+export { rules } from './scan.js';
 
 /**
- * The static rule scan of spec 02 "Decision": what the commands of a plan would do that no plan may.
+ * The static rule scan of spec 02 "Decision": what the commands of a plan would do that no plan may. Nothing is run, no file is
+ * read; the same plan has the same findings, in the order of its tasks, the most confident of each task first.
  * @param workspace absolute path of the folder that commands may write in
  */
-export const scanPlan = (_plan: Plan, _workspace: string): Finding[] => [];
+export const scanPlan = (plan: Plan, workspace: string): Finding[] => scan(plan, workspace);
 
-/** The runner's own refusals before it starts a task (details 2.5): raw or interpolated SQL, host mounts, the container socket, root. */
-export const admissionFaults = (_task: Task, _workspace: string): Finding[] => [];
+/** Findings of one task and of its undo (`t1` and `t1.undo`). */
+export const scanTask = (task: Task, workspace: string): Finding[] => scan({ tasks: [task] }, workspace);
+
+/** What the runner refuses whatever was decided. */
+const refused: ReadonlySet<string> = new Set([
+  'sql-injection',
+  'sql-destruction',
+  'container-privileged',
+  'host-mount',
+  'container-socket',
+  'container-root',
+  'privilege-escalation',
+]);
+
+/**
+ * The runner's own look at a task before it starts it (details 2.5): raw or interpolated SQL, privileged containers and host
+ * paths in them, the engine's socket, root. It meets repairs and values that were put in after the plan was scanned.
+ */
+export const admissionFaults = (task: Task, workspace: string): Finding[] =>
+  scanTask(task, workspace).filter(({ rule }) => refused.has(rule));

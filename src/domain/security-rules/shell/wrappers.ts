@@ -1,0 +1,322 @@
+import { containerInner, containerPrograms, remoteCommand } from './containers.js';
+import { gitInner } from './git.js';
+import type { Inner, Invocation } from './invocation.js';
+import { leadingAssignments, Options } from './options.js';
+import { concat, isKnown, origins, plain, slice, split, unknown, type Text } from './text.js';
+
+type Unwrap = (args: readonly Text[], invocation: Invocation) => readonly Inner[];
+
+const command = (argv: readonly Text[]): Inner[] => (argv.length > 0 ? [{ argv }] : []);
+const script = (source: Text | undefined): Inner[] => (source ? [{ script: source }] : []);
+const joined = (words: readonly Text[]): Inner[] =>
+  words.length > 0
+    ? [{ script: concat(words.flatMap((word, index) => (index > 0 ? [plain(' '), word] : [word]))) }]
+    : [];
+
+/** The program behind options, variables and `skip` operands. */
+const behind =
+  (takesValue = '', skip = 0): ((args: readonly Text[]) => readonly Inner[]) =>
+  (args) => {
+    const { environment, rest } = leadingAssignments(new Options(args, takesValue, 'at operand').operands.slice(skip));
+    return command(rest).map((inner) => ({ ...inner, environment }));
+  };
+
+/** A program started by a word of another, as in `poetry run`. */
+const afterWord =
+  (words: readonly string[], takesValue = ''): Unwrap =>
+  (args) => {
+    const { operands } = new Options(args, takesValue, 'at operand');
+    return words.includes(operands[0]?.text ?? '') ? behind(takesValue)(operands.slice(1)) : [];
+  };
+
+const env: Unwrap = (args) => {
+  const options = new Options(args, 'u unset C chdir S split-string', 'at operand');
+  const { environment, rest } = leadingAssignments(options.operands);
+  const line = options.value('S', 'split-string');
+  const words = line ? [...split(line, ' \t\n').filter(({ text }) => text !== ''), ...rest] : rest;
+  const inner = leadingAssignments(words);
+  const cwd = options.value('C', 'chdir');
+  return command(inner.rest).map((each) => ({
+    ...each,
+    environment: [...environment, ...inner.environment],
+    ...(cwd ? { cwd } : {}),
+  }));
+};
+
+const replaceAll = (word: Text, mark: string, by: Text): Text => {
+  const pieces: Text[] = [];
+  let start = 0;
+  for (let at = word.text.indexOf(mark); at !== -1; at = word.text.indexOf(mark, start)) {
+    pieces.push(slice(word, start, at), by);
+    start = at + mark.length;
+  }
+  return pieces.length === 0 ? word : concat([...pieces, slice(word, start)]);
+};
+
+/** Folders that the names on a stream lie in, as far as the command that prints them says. */
+const listedIn = (stream: Text): readonly Text[] | undefined => {
+  for (const { program, args } of origins(stream)) {
+    if (program === 'find' || program === 'fd' || program === 'fdfind') return findRoots(args);
+    if (program === 'ls') {
+      const { operands } = new Options(args);
+      return operands.length > 0 ? operands : [plain('.')];
+    }
+    if (program === 'git' || program === 'rg') return [plain('.')];
+  }
+  return undefined;
+};
+
+export const findRoots = (args: readonly Text[]): readonly Text[] => {
+  const first = args.findIndex(({ text }) => !/^-[HLPDO]/.test(text));
+  const rest = first === -1 ? [] : args.slice(first);
+  const end = rest.findIndex(({ text }) => /^[-!(]/.test(text));
+  const roots = end === -1 ? rest : rest.slice(0, end);
+  return roots.length > 0 ? roots : [plain('.')];
+};
+
+const find: Unwrap = (args) => {
+  const found = unknown('item', [], findRoots(args));
+  const inner: Inner[] = [];
+  for (let index = 0; index < args.length; index += 1) {
+    if (!/^-(?:exec|execdir|ok|okdir)$/.test(args[index]?.text ?? '')) continue;
+    const length = args.slice(index + 1).findIndex(({ text }) => text === ';' || text === '+');
+    const words = args.slice(index + 1, length === -1 ? undefined : index + 1 + length);
+    inner.push(...command(words.map((word) => replaceAll(word, '{}', found))));
+    index += words.length;
+  }
+  return inner;
+};
+
+const xargsValues = 'a arg-file d delimiter E I replace L max-lines n max-args P max-procs s max-chars';
+const xargs: Unwrap = (args, { stdin }) => {
+  const options = new Options(args, xargsValues, 'at operand');
+  const words = options.operands.length > 0 ? options.operands : [plain('echo')];
+  const items = isKnown(stdin)
+    ? split(stdin, ' \t\n\0')
+        .filter(({ text }) => text !== '')
+        .slice(0, 64)
+    : [unknown('item', origins(stdin), listedIn(stdin))];
+  const mark = options.value('I', 'replace')?.text;
+  if (mark === undefined) return command([...words, ...items]);
+  return items.flatMap((item) => command(words.map((word) => replaceAll(word, mark, item))));
+};
+
+const userSwitch: Unwrap = (args) => {
+  const options = new Options(args, 'c command s shell g group G supp-group u user w');
+  const given = options.value('c', 'command');
+  return given ? script(given) : options.has('u', 'user') ? command(options.operands) : [];
+};
+
+const packageRunner: Unwrap = (args) => {
+  const options = new Options(args, 'p package c call w workspace', 'at operand');
+  const call = options.value('c', 'call');
+  return call ? script(call) : command(options.operands);
+};
+
+const packageManager: Unwrap = (args, invocation) => {
+  const [verb, ...rest] = new Options(args, 'C dir prefix w workspace filter F', 'at operand').operands;
+  return /^(?:exec|dlx|x)$/.test(verb?.text ?? '') ? packageRunner(rest, invocation) : [];
+};
+
+const optionScripts =
+  (takesValue: string, ...names: readonly string[]): Unwrap =>
+  (args) =>
+    new Options(args, takesValue).values(...names).flatMap(script);
+
+/** What stands behind a mark inside of an argument. */
+const marked =
+  (pattern: RegExp): Unwrap =>
+  (args) =>
+    args.flatMap((word) => {
+      const match = pattern.exec(word.text);
+      return match ? script(slice(word, match.index + match[0].length)) : [];
+    });
+
+const archive: Unwrap = (args) => {
+  const options = new Options(
+    args,
+    'to-command checkpoint-action I use-compress-program rsh-command F info-script new-volume-script',
+  );
+  const actions = options
+    .values('checkpoint-action')
+    .flatMap((word) => (word.text.startsWith('exec=') ? script(slice(word, 5)) : []));
+  return [
+    ...actions,
+    ...options.values('to-command', 'I', 'use-compress-program', 'rsh-command', 'F', 'info-script').flatMap(script),
+  ];
+};
+
+const database: Unwrap = (args, invocation) => {
+  const shell = /(?:\\!|(?:^|\n)\s{0,8}(?:\.shell|\.system|system)\s)/;
+  return marked(shell)([...args, invocation.stdin], invocation);
+};
+
+const make: Unwrap = (args) =>
+  args.flatMap((word) => {
+    const at = word.text.indexOf('$(shell ');
+    return at === -1 ? [] : script(slice(word, at + 8, word.text.lastIndexOf(')')));
+  });
+
+const screen: Unwrap = (args) => {
+  const options = new Options(args, 'S s c n t F x y L f', 'at operand');
+  const rest = /^(?:new|new-session|neww|new-window|split-window|respawn-pane|run|run-shell)$/.test(
+    options.operands[0]?.text ?? '',
+  )
+    ? new Options(options.operands.slice(1), 'S s c n t F x y e', 'at operand').operands
+    : options.operands;
+  return joined(rest);
+};
+
+const unwrapped: ReadonlyMap<string, Unwrap> = new Map<string, Unwrap>([
+  ['env', env],
+  ['find', find],
+  ['xargs', xargs],
+  ['gxargs', xargs],
+  [
+    'parallel',
+    (args, invocation) => [...xargs(args, invocation), ...joined(new Options(args, 'j jobs a', 'at operand').operands)],
+  ],
+  [
+    'sudo',
+    behind('u user g group h host p prompt C close-from D chdir R chroot r role t type T command-timeout U other-user'),
+  ],
+  ['doas', behind('u C')],
+  ['pkexec', behind('user u')],
+  ['su', userSwitch],
+  ['runuser', userSwitch],
+  ['timeout', behind('s signal k kill-after', 1)],
+  ['gtimeout', behind('s signal k kill-after', 1)],
+  ['nice', behind('n adjustment')],
+  ['ionice', behind('c class n classdata p pid P u')],
+  ['chrt', behind('T P D', 1)],
+  ['taskset', behind('', 1)],
+  ['time', behind('f format o output')],
+  ['stdbuf', behind('i input o output e error')],
+  ['strace', behind('e o p s u a b O S I E')],
+  ['ltrace', behind('e o p s u a')],
+  ['setpriv', behind('reuid regid groups securebits selinux-label pdeathsig inh-caps ambient-caps bounding-set')],
+  ['chroot', behind('userspec groups', 1)],
+  ['unshare', behind('S G R root w wd setuid setgid propagation map-user map-group')],
+  ['nsenter', behind('t target S G r root w wd')],
+  ['setarch', behind('', 1)],
+  ['firejail', behind('')],
+  [
+    'systemd-run',
+    behind('p property u unit slice E setenv uid gid working-directory description on-calendar on-active M machine'),
+  ],
+  ['xvfb-run', behind('n s e f w server-num server-args')],
+  ['perf', afterWord(['stat', 'record', 'trace'], 'e o F r')],
+  [
+    'flock',
+    (args) => {
+      const options = new Options(args, 'w timeout E conflict-exit-code c command', 'at operand');
+      const [, ...rest] = options.operands;
+      return rest[0]?.text === '-c' ? script(rest[1]) : command(rest);
+    },
+  ],
+  ...[
+    'nohup',
+    'setsid',
+    'unbuffer',
+    'catchsegv',
+    'valgrind',
+    'busybox',
+    'toybox',
+    'cross-env',
+    'cross-env-shell',
+    'dotenv',
+    'fakeroot',
+    'eatmydata',
+    'dbus-run-session',
+    'linux64',
+    'linux32',
+    'entr',
+    'proxychains',
+    'torsocks',
+  ].map((name) => [name, behind('e f v')] as const),
+  ...['poetry', 'pipenv', 'uv', 'hatch', 'rye', 'pdm', 'conda', 'mamba'].map(
+    (name) => [name, afterWord(['run'], 'n name p project directory')] as const,
+  ),
+  ...['bundle', 'mise', 'asdf', 'rbenv', 'pyenv', 'mvn-exec', 'direnv'].map(
+    (name) => [name, afterWord(['exec'])] as const,
+  ),
+  ...['npx', 'bunx', 'pnpx'].map((name) => [name, packageRunner] as const),
+  ...['npm', 'pnpm', 'yarn', 'bun'].map((name) => [name, packageManager] as const),
+  ['watch', (args) => joined(new Options(args, 'n interval', 'at operand').operands)],
+  [
+    'hyperfine',
+    (args) =>
+      new Options(
+        args,
+        'w warmup r runs m min-runs M max-runs p prepare c cleanup S shell L P export-json export-markdown',
+      ).operands.flatMap(script),
+  ],
+  ['concurrently', (args) => new Options(args, 'n names c prefix-colors').operands.flatMap(script)],
+  ['nodemon', optionScripts('x exec w watch e ext', 'x', 'exec')],
+  ['script', optionScripts('c command', 'c', 'command')],
+  ['tmux', screen],
+  ['screen', screen],
+  ['at', (_args, { stdin }) => script(stdin)],
+  ['batch', (_args, { stdin }) => script(stdin)],
+  ['ssh', (args) => remoteCommand(args).inner],
+  ['scp', optionScripts('o S i P F J c l', 'S')],
+  ['rsync', optionScripts('e rsh rsync-path', 'e', 'rsh', 'rsync-path')],
+  ['git', gitInner],
+  ['tar', archive],
+  ['bsdtar', archive],
+  ...['vim', 'vi', 'nvim', 'view', 'ex', 'less', 'gdb'].map(
+    (name) => [name, marked(/^(?:\+|:|shell |silent )?:?(?:silent )?(?:!|shell )/)] as const,
+  ),
+  ['sed', marked(/^(?:\d+|\$)?e /)],
+  ['gsed', marked(/^(?:\d+|\$)?e /)],
+  ['make', make],
+  ['gmake', make],
+  ...['psql', 'mysql', 'mariadb', 'sqlite3', 'duckdb'].map((name) => [name, database] as const),
+  ...[...containerPrograms].map((name) => [name, (args: readonly Text[]) => containerInner(name, args)] as const),
+]);
+
+/** Programs whose arguments are words for people, files and tests: a shell named among them is not started. */
+const speaks = new Set([
+  'echo',
+  'printf',
+  'grep',
+  'egrep',
+  'fgrep',
+  'rg',
+  'ag',
+  'ack',
+  'git',
+  'gh',
+  'logger',
+  'which',
+  'whereis',
+  'man',
+  'jest',
+  'test',
+  '[',
+  'expr',
+  'jq',
+  'sed',
+  'awk',
+  'cat',
+  'ls',
+]);
+
+/** A shell with a script somewhere behind a program that is not known. */
+const hiddenShell = (args: readonly Text[]): Inner[] => {
+  const at = args.findIndex(
+    ({ text }, index) =>
+      /(?:^|\/)(?:ba|da|z|k|a|fi)?sh$/.test(text) && /^-[a-z]{0,4}c$/.test(args[index + 1]?.text ?? ''),
+  );
+  return at === -1 ? [] : command(args.slice(at));
+};
+
+/** The programs and scripts that an invocation starts in turn, of those that are known to start others. */
+export const startedBy = (invocation: Invocation): readonly Inner[] => {
+  const { program, args } = invocation;
+  if (/^ld(?:-linux|-musl)?[^/]{0,20}\.so/.test(program))
+    return behind('library-path preload argv0 inhibit-rpath')(args);
+  const unwrap = unwrapped.get(program);
+  if (unwrap) return unwrap(args, invocation);
+  return speaks.has(program) ? [] : hiddenShell(args);
+};
