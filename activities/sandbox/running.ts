@@ -19,6 +19,8 @@ const graceMs = 1_000;
 /** A command that writes more than so many times what is kept of its output is ended. */
 const outputFactor = 10;
 const endLimitMs = 10_000;
+/** Namespaces and mounts take some milliseconds; a mount of a dead server would wait for ever. */
+const setUpLimitMs = 60_000;
 
 export interface Start {
   launch: Launch;
@@ -83,7 +85,7 @@ class Running implements RunningCommand {
   /** Whether the command came to run; false: the sandbox around it failed. */
   readonly begins: Promise<boolean>;
   private readonly tails: Record<OutputStream, OutputTail>;
-  private readonly startedAt = performance.now();
+  private beganAt = performance.now();
   private readonly timers: NodeJS.Timeout[] = [];
   private hasBegun: boolean;
   private hasExited = false;
@@ -108,12 +110,12 @@ class Running implements RunningCommand {
     this.stdout = this.read();
     streams.stderr.on('data', (piece: Buffer) => {
       this.take('stderr', piece);
-      if (this.hasBegun) onErrors(piece);
+      onErrors(piece);
     });
     const onAbort = (): void => this.abort();
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
-    this.timers.push(setTimeout(() => this.stop('time'), command.limits.timeout_ms));
+    this.timers.push(setTimeout(() => !this.hasBegun && this.stop('time'), setUpLimitMs));
     this.ended = this.end().finally(() => signal.removeEventListener('abort', onAbort));
     this.ended.catch(() => undefined); // for who waits for its output alone
   }
@@ -138,6 +140,10 @@ class Running implements RunningCommand {
         told.once('close', resolve);
       });
     told.resume();
+    if (this.hasBegun && !this.hasExited) {
+      this.beganAt = performance.now();
+      this.timers.push(setTimeout(() => this.stop('time'), this.input.command.limits.timeout_ms));
+    }
     return this.hasBegun;
   }
 
@@ -219,7 +225,7 @@ class Running implements RunningCommand {
     signal.throwIfAborted();
     if (exitCode !== null && exitCode === launch.failureCode && this.endedBy === null) throw this.failure();
     const ended: Ended = { exitCode, signal: by };
-    const durationMs = Math.round(performance.now() - this.startedAt);
+    const durationMs = Math.round(performance.now() - this.beganAt);
     const { stdout, stderr } = this.tails;
     return {
       ...outcomeOf(ended, this.endedBy, events, { enforced, limits: command.limits, durationMs }),

@@ -12,10 +12,10 @@ exec "$@"`;
 
 /**
  * First process around the command. Given are seconds of processor time, kilobytes of data and the number of processes,
- * each empty for no limit, a file with the command's environment, and the command. It says that all is set up, gives the
- * command its environment (so late that nothing in it reaches what sets limits) and waits. As in every shell, 127 says "not
- * found" and 128 + n "signal n"; its own remarks about signals are no output of the command. No core files: they would lie
- * in the workspace or, by the host's setting, outside. One shell's -p is another's -u.
+ * each empty for no limit, a file with the command's environment, and the command. It gives the command its environment (so
+ * late that nothing in it reaches what sets limits), says that all is set up at the last moment, and waits. As in every
+ * shell, 127 says "not found" and 128 + n "signal n"; its own remarks about signals are no output of the command. No core
+ * files: they would lie in the workspace or, by the host's setting, outside. One shell's -p is another's -u.
  */
 export const beginScript = `set -e
 ulimit -c 0
@@ -23,12 +23,13 @@ ulimit -c 0
 [ -z "$2" ] || ulimit -d "$2"
 [ -z "$3" ] || ulimit -p "$3" 2>/dev/null || ulimit -u "$3"
 set +e
-echo begun >&3
-exec 3>&- 8>&2 2>/dev/null
 environment=$4; shift 4
+exec 8>&2 2>/dev/null
 (
   exec 2>&8 8>&-
   . "$environment"
+  echo begun >&3
+  exec 3>&-
   case $1 in -*) echo "$1: not found" >&2; exit 127 ;; esac
   exec "$@"
 )

@@ -36,7 +36,7 @@ export const start = async (means: Means, input: StartInput): Promise<RunningCom
     const workspace = input.workspace === null ? await scratchFolder() : await realWorkspace(input.workspace);
     if (isOwn && means.isRoot && means.setpriv !== null) await chown(workspace, nobody.uid, nobody.gid);
     const runAs = await ownerToBe(workspace, means);
-    if (means.isRoot && runAs === null && !isOwn) leftovers.push(() => dropSetuid(workspace));
+    if (!isOwn && backend.enforces(network).filesystem) leftovers.push(() => dropSetuid(workspace));
     const cwd = await folderIn(workspace, command.cwd);
     const scratch = await scratchFolder();
     const launchInput: LaunchInput = { workspace, cwd, command, network, scratch, runAs };

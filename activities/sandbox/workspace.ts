@@ -38,10 +38,11 @@ export const folderIn = async (workspace: string, cwd: string): Promise<string> 
 };
 
 /**
- * Takes the setuid and setgid bits off the files of a workspace: those that root owns would make whoever runs them root.
- * In the sandbox itself they have no effect.
+ * Takes the setuid and setgid bits off what the owner of a workspace has in it. In the sandbox they have no effect; outside,
+ * whoever runs such a file would become its owner.
  */
 export const dropSetuid = async (workspace: string): Promise<void> => {
-  const isMarked = ['-type', 'f', '(', '-perm', '-4000', '-o', '-perm', '-2000', ')'];
+  const { uid } = await stat(workspace);
+  const isMarked = ['-type', 'f', '-user', `${uid}`, '(', '-perm', '-4000', '-o', '-perm', '-2000', ')'];
   await promisify(execFile)('find', [workspace, '-xdev', ...isMarked, '-exec', 'chmod', 'ug-s', '{}', '+']);
 };
