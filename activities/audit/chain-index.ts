@@ -34,49 +34,58 @@ const schema = `
 
 /** SQLite waits this long by itself, and holds the whole process up meanwhile; whoever asks tries again. */
 const busyMs = 5;
-const sqliteBusy = 5;
+/** Locked by another, and lost a race for the locks of the log of changes. */
+const passing = new Set([5, 15]);
 
-const isBusy = (error: unknown): boolean => (error as { errcode?: number }).errcode === sqliteBusy;
+const isBusy = (error: unknown): boolean => passing.has(((error as { errcode?: number }).errcode ?? 0) & 0xff);
 
 /**
  * Where each record stands in the log, by number, key, work and tenant; and the lock that lets one process of the machine
  * append at a time, which the kernel takes from a process that dies. All of it can be made again from the log.
  */
 export class ChainIndex {
-  readonly #database: DatabaseSyncInstance;
+  #opened: DatabaseSyncInstance | null = null;
 
-  /** @throws ParleyError unavailable when the file cannot be opened or is damaged */
   constructor(
     readonly file: string,
     readonly chain: string,
-  ) {
-    try {
-      const isNew = !existsSync(file);
-      this.#database = new DatabaseSync(file, { timeout: busyMs });
-      if (isNew) chmodSync(file, 0o600);
-      this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
-    } catch (error) {
-      throw this.#unusable(error);
-    }
-  }
+  ) {}
 
   #unusable(error: unknown): ParleyError {
     const why = error instanceof Error ? error.message : String(error);
     return new ParleyError(
       'unavailable',
       `${this.file} cannot be used: ${why}. If it is damaged, stop the workers and delete it: it is made again from the log.`,
-      { retryable: isBusy(error) },
     );
+  }
+
+  /** Also the change to WAL takes the lock for a moment, so that another process can be in its way. */
+  #open(): DatabaseSyncInstance {
+    if (this.#opened) return this.#opened;
+    const isNew = !existsSync(this.file);
+    const database = new DatabaseSync(this.file, { timeout: busyMs });
+    try {
+      if (isNew) chmodSync(this.file, 0o600);
+      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+    return (this.#opened = database);
+  }
+
+  get #database(): DatabaseSyncInstance {
+    return this.#open();
   }
 
   /**
    * Does `work` while no other process can; what it changes in the index is kept together or not at all.
    * @returns null when another process is at it: try again
-   * @throws ParleyError unavailable
+   * @throws ParleyError unavailable when the file cannot be opened or is damaged
    */
   locked<T>(work: () => T): { done: T } | null {
     try {
-      this.#database.exec('BEGIN IMMEDIATE');
+      this.#open().exec('BEGIN IMMEDIATE');
     } catch (error) {
       if (isBusy(error)) return null;
       throw this.#unusable(error);
@@ -87,7 +96,8 @@ export class ChainIndex {
       this.#database.exec('COMMIT');
       return { done };
     } catch (error) {
-      this.#database.exec('ROLLBACK');
+      // Some errors have ended the transaction by themselves.
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw error;
     }
   }
@@ -142,6 +152,7 @@ export class ChainIndex {
   }
 
   close(): void {
-    this.#database.close();
+    this.#opened?.close();
+    this.#opened = null;
   }
 }

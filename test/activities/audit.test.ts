@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { createAuditLog, createAuditReader } from '../../activities/audit/audit-log.js';
 import { chainsAt } from '../../activities/audit/chain-folder.js';
 import { exportAudit, verifyExport } from '../../activities/audit/export.js';
@@ -196,6 +197,38 @@ describe('the audit log', () => {
     await expect(logIn(newFolder(), keyFile).append([entry('a')], never)).rejects.toThrow(
       /wrong\.pem must hold the audit log's private key, Ed25519 in PEM: .*openssl genpkey -algorithm ed25519/,
     );
+  });
+
+  test('waits while another process appends, and no longer than it is asked to', async () => {
+    const { folder } = await aLog(1);
+    const other = new DatabaseSync(chainsAt(folder)[0]!.index);
+    const log = logIn(folder);
+    other.exec('BEGIN IMMEDIATE');
+    const stopped = new AbortController();
+    const given = log.append([entry('given up')], stopped.signal);
+    const waiting = log.append([entry('patient')], never);
+    stopped.abort();
+    await expect(given).rejects.toMatchObject({ name: 'AbortError' });
+    other.exec('ROLLBACK');
+    other.close();
+    expect((await waiting)[0]!.seq).toBe(2);
+    log.close();
+    expect((await verifyFolders([folder])).records).toBe(2);
+  });
+
+  test('says how to mend an index that is damaged, and loses nothing', async () => {
+    const { folder } = await aLog(2);
+    const { index } = chainsAt(folder)[0]!;
+    for (const suffix of ['-wal', '-shm']) rmSync(`${index}${suffix}`, { force: true });
+    writeFileSync(index, 'no database at all, though as long as the head of one would be: '.repeat(100));
+    await expect(logIn(folder).append([entry('next')], never)).rejects.toThrow(
+      /index\.db cannot be used: .*stop the workers and delete it: it is made again from the log\.$/,
+    );
+    rmSync(index);
+    const log = logIn(folder);
+    expect((await log.append([entry('next')], never))[0]!.seq).toBe(3);
+    log.close();
+    expect(await faultsIn(folder)).toEqual([]);
   });
 
   test('is one whole chain when several processes append to it at once', async () => {
