@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import request from 'supertest';
 import { z } from 'zod';
 import { parseApiKeys } from '../../src/api-keys.js';
+import { ConfigError, loadConfig } from '../../src/config.js';
 import type { Role } from '../../src/contracts/access.js';
 import { roles } from '../../src/contracts/access.js';
 import { permit, tenantFor, visibleTo } from '../../src/gateway/access.js';
@@ -233,6 +234,68 @@ describe('the key file', () => {
   test('works beside the keys of the environment', async () => {
     const { look } = rigOn([entry('anna', 'viewer')], { PARLEY_API_KEYS: `bert:${keyOf('bert')}` });
     expect([await look('anna'), await look('bert'), await look('carl')]).toEqual([200, 200, 401]);
+  });
+});
+
+describe('the configuration of keys', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-keys-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'keys.json');
+  const broken = join(folder, 'broken.json');
+  writeFileSync(file, JSON.stringify({ keys: [entry('anna', 'viewer')] }));
+  writeFileSync(broken, '{"keys":[{"name":"anna"}]}');
+
+  test.each<[string, Record<string, string>]>([
+    ['PARLEY_API_KEYS', { PARLEY_API_KEYS: file }],
+    ['PARLEY_KEYS_FILE', { PARLEY_KEYS_FILE: file }],
+  ])('may be a file that %s names, and then lets the gateway listen anywhere', (_, env) => {
+    expect(loadConfig({ HOST: '0.0.0.0', PARLEY_DATA: folder, ...env })).toMatchObject({ keysFile: file, apiKeys: [] });
+  });
+
+  test.each<[string, Record<string, string>, string, RegExp]>([
+    [
+      'a file that is not there',
+      { PARLEY_API_KEYS: '/nowhere.json' },
+      'PARLEY_API_KEYS',
+      /^names the file \/nowhere\.json, which is not there$/,
+    ],
+    [
+      'two files',
+      { PARLEY_API_KEYS: file, PARLEY_KEYS_FILE: file },
+      'PARLEY_KEYS_FILE',
+      /^must be left out where PARLEY_API_KEYS is the path of a file/,
+    ],
+    ['a broken file', { PARLEY_KEYS_FILE: broken }, 'PARLEY_KEYS_FILE', /broken\.json: .*"anna": /],
+    [
+      'a name in both places',
+      { PARLEY_KEYS_FILE: file, PARLEY_API_KEYS: 'Anna:0123456789abcdef' },
+      'PARLEY_KEYS_FILE',
+      /the name "anna" stands twice/,
+    ],
+  ])('is refused with %s', (_, env, variable, message) => {
+    let faults: readonly { variable: string; message: string }[] = [];
+    try {
+      loadConfig({ PARLEY_DATA: folder, ...env });
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      ({ faults } = error);
+    }
+    expect(faults).toEqual([{ variable, message: expect.stringMatching(message) as string }]);
+  });
+});
+
+describe('the limit of requests', () => {
+  test('counts each key by itself', async () => {
+    const { app } = createRig({ env: { PARLEY_API_KEYS: JSON.stringify(team), PARLEY_RATE_LIMIT: '2' } });
+    const look = async (name: string): Promise<number> =>
+      (
+        await request(app)
+          .get('/v1/work')
+          .set({ authorization: `Bearer ${keyOf(name)}` })
+      ).status;
+    const statuses: number[] = [];
+    for (const name of ['viewer', 'viewer', 'viewer', 'operator']) statuses.push(await look(name));
+    expect(statuses).toEqual([200, 200, 429, 200]);
   });
 });
 
