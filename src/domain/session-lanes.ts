@@ -5,6 +5,7 @@ import type { LaneEventName } from './lane-machine.js';
 import { applyReport, isRunning, openLane, stepLane, type Lane, type LaneReport, type LaneStep } from './lane.js';
 import { admissionFaults } from './session-admission.js';
 import type { SessionDraft } from './session-draft.js';
+import type { LaneSetup } from './session-setup.js';
 import { running } from './session-state.js';
 import { admissionOrder } from './tier.js';
 
@@ -41,13 +42,17 @@ export const fanOut = (draft: SessionDraft): void => {
   );
 };
 
+/** Id of the lane that the `count`-th escalation adds, from 1. */
+export const premiumLaneId = ({ laneId }: LaneSetup, count: number): string =>
+  count === 1 ? laneId : `${laneId}#${count}`;
+
 /** One lane more, of those prepared for an escalation (spec 01 "Escalation"). */
 export const addPremiumLane = (draft: SessionDraft): void => {
   const { session } = draft;
   const prepared = session.setup.escalation;
   if (!prepared) return;
   session.escalations += 1;
-  const laneId = session.escalations === 1 ? prepared.laneId : `${prepared.laneId}#${session.escalations}`;
+  const laneId = premiumLaneId(prepared, session.escalations);
   const lane = openLane({ ...prepared, laneId, clone: session.escalations }, session.lanes.length);
   session.lanes = [...session.lanes, lane];
   admitLane(draft, lane);

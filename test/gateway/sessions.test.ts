@@ -186,6 +186,12 @@ describe('frames of an external lane', () => {
     expect(rig.sessions.posted[0]).toMatchObject({ lane: 'e#1', frames: [{ frag_seq: 0, last: true }] });
   });
 
+  test('have a key for every lane that an escalation may add', async () => {
+    const escalation = { allowed: true, limit: 3, lane: { lane_id: 'p', adapter: { kind: 'external' as const } } };
+    const { body } = await post(createRig()).send(aSession({ policy: { escalation } }));
+    expect(Object.keys((body as { lane_keys: Record<string, string> }).lane_keys)).toEqual(['p', 'p#2', 'p#3']);
+  });
+
   test.each<[string, string, string | null, number, string]>([
     ['without a key', 'e%231', null, 401, 'unauthorized'],
     ['with the key of another lane', 'e%232', key, 401, 'unauthorized'],

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { framesAnswerSchema, postFramesSchema } from '../../contracts/frames.js';
 import { openSessionSchema, sessionStartedSchema, sessionStatusSchema } from '../../contracts/session.js';
 import type { SessionSetup } from '../../domain/session-setup.js';
+import { premiumLaneId } from '../../domain/session-lanes.js';
 import { setUpSession } from '../../domain/set-up-session.js';
 import { bearer } from '../auth.js';
 import { ProblemError } from '../problem.js';
@@ -28,10 +29,13 @@ const openSessionBody = openSessionSchema.superRefine(({ policy }, context) => {
 });
 
 const laneKeysOf = (setup: SessionSetup, { laneKeys }: Ports): Record<string, string> | undefined => {
-  const lanes = [...setup.lanes, ...(setup.escalation ? [setup.escalation] : [])];
-  const external = lanes.filter(({ adapter }) => adapter.kind === 'external');
+  const { lanes, escalation, policy } = setup;
+  const external = lanes.filter(({ adapter }) => adapter.kind === 'external').map(({ laneId }) => laneId);
+  if (escalation?.adapter.kind === 'external') {
+    for (let count = 1; count <= policy.escalation.limit; count += 1) external.push(premiumLaneId(escalation, count));
+  }
   if (external.length === 0) return undefined;
-  return Object.fromEntries(external.map(({ laneId }) => [laneId, laneKeys.keyFor(setup.id, laneId)]));
+  return Object.fromEntries(external.map((laneId) => [laneId, laneKeys.keyFor(setup.id, laneId)]));
 };
 
 const common = workRoutes({
