@@ -1,8 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { LaneReport } from '../src/domain/lane.js';
-import { ParleyError } from '../src/domain/errors.js';
 import { judgement } from '../src/domain/prompts.js';
-import { ask, type Answered, type AskInput } from './ask.js';
+import { ask, AskError, type Answered, type AskInput } from './ask.js';
 import { asking, beatMs } from './asking.js';
 import type { GroupInput, GroupPorts } from './group.js';
 import { LaneGroup } from './lane-group.js';
@@ -55,7 +54,7 @@ export const createSessionActivities = (ports: Omit<GroupPorts, 'now'>) => {
       await asking(input, metrics, async (signal, trace) => {
         const answered = await ask(agents, input, signal, trace);
         const partition = judgement(answered.answer, input.ids);
-        if (typeof partition === 'string') throw new ParleyError('EPROTO', partition);
+        if (typeof partition === 'string') throw new AskError('EPROTO', partition, answered.usage);
         return { ...answered, partition };
       }),
   };

@@ -23,7 +23,7 @@ import { ParleyError } from '../src/domain/errors.js';
 import { toFailure } from '../src/failure.js';
 import { directivesQuery, framesUpdate, reportSignal } from './messages.js';
 import { bus, calls, lanes } from './options.js';
-import { isTimeout, openWork, refusal, rootMessage, WorkLoop, type WorkKind, type WorkState } from './work.js';
+import { isTimeout, openWork, refusal, rootMessage, usageIn, WorkLoop, type WorkKind, type WorkState } from './work.js';
 
 export interface SessionState extends WorkState<Session, SessionEvent> {
   /** Reassembly of the external lanes, by lane id. */
@@ -136,7 +136,7 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
     const counted =
       was.lost !== is.lost || was.late !== is.late || was.duplicates !== is.duplicates || was.refused !== is.refused;
     // A frame that was dropped may bring nothing but its count.
-    recordReports(lane, counted ? [...reports, { type: 'SETTLE', usage: noUsage, counts: is }] : reports);
+    recordReports(lane, counted ? [...reports, { type: 'SETTLE', usage: noAmount, counts: is }] : reports);
   };
 
   /** Lanes that no activity runs keep their time here: gaps that nothing fills, and their own time limits. */
@@ -257,11 +257,11 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
       return { type: 'SCORED', key, partition, usage };
     } catch (error) {
       const message = `the judge failed, equal texts decide instead: ${rootMessage(error)}`;
-      return { type: 'SCORED', key, partition: null, usage: noUsage, message };
+      return { type: 'SCORED', key, partition: null, usage: usageIn(error), message };
     }
   };
   const arbitrate = async (): Promise<CallRecord> => {
-    if (!setup.arbiter) return { usage: noUsage, outcome: 'failed', answer: null };
+    if (!setup.arbiter) return { usage: noAmount, outcome: 'failed', answer: null };
     const prompt = prompts.arbiterPrompt(setup.prompt, frozenAnswers());
     const input = askInput('arbiter', setup.arbiter, prompt, prompts.arbiterInstructions);
     return await record(() =>
@@ -269,7 +269,7 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
     );
   };
   const merge = async (): Promise<CallRecord> => {
-    if (!setup.merge) return { usage: noUsage, outcome: 'failed', answer: null };
+    if (!setup.merge) return { usage: noAmount, outcome: 'failed', answer: null };
     const texts = (mergeTexts(state.work) ?? []).map(({ laneId, weight, text }) => ({
       laneId,
       weight,
@@ -306,7 +306,6 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
 
 /** Time for a judge or a merge, in ms (details 1.4 "reconcile timeout"). */
 const callMs = 30_000;
-const noUsage = { tokens: 0, usdMicros: 0 };
 
 const record = async (
   asked: () => Promise<{ answer: CallRecord['answer']; usage: CallRecord['usage'] }>,
@@ -315,6 +314,6 @@ const record = async (
     const { answer, usage } = await asked();
     return { usage, outcome: 'answered', answer };
   } catch (error) {
-    return { usage: noUsage, outcome: isTimeout(error) ? 'timeout' : 'failed', answer: null };
+    return { usage: usageIn(error), outcome: isTimeout(error) ? 'timeout' : 'failed', answer: null };
   }
 };

@@ -11,7 +11,9 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { NumberedWorkEvent, WorkEvent } from '../src/contracts/work-events.js';
+import { noAmount } from '../src/domain/budget.js';
 import { ParleyError, type ErrorCode } from '../src/domain/errors.js';
+import type { Amount } from '../src/domain/session-setup.js';
 import { toFailure } from '../src/failure.js';
 import { searchAttributes } from '../temporal/search-attributes.js';
 import { eventsQuery, snapshotQuery, statusQuery } from './messages.js';
@@ -213,5 +215,14 @@ export const refusal = (code: ErrorCode, message: string): ApplicationFailure =>
 
 const causes = (error: unknown): Error[] => (error instanceof Error ? [error, ...causes(error.cause)] : []);
 export const isTimeout = (error: unknown): boolean => causes(error).some((cause) => cause.name === 'TimeoutFailure');
+/** What a call used that brought no answer: its activity says so with the failure. */
+export const usageIn = (error: unknown): Amount => {
+  for (const cause of causes(error)) {
+    const used =
+      cause instanceof ApplicationFailure ? (cause.details?.[0] as { usage?: Amount } | undefined) : undefined;
+    if (used?.usage) return used.usage;
+  }
+  return noAmount;
+};
 /** What was wrong in the end, without what Temporal says around it. */
 export const rootMessage = (error: unknown): string => causes(error).at(-1)?.message ?? String(error);

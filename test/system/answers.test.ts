@@ -313,6 +313,31 @@ describe('a result', () => {
     expect(first_partial).not.toBe(null);
   });
 
+  test.concurrent.each<[string, Policy]>([
+    [
+      'a judge who names nobody',
+      { agreement: { method: 'judge', adapter: scripted({ final: 'all agree', usage: { tokens: 77, usd: 0.1 } }) } },
+    ],
+    [
+      'an arbiter who breaks off',
+      {
+        arbiter: { allowed: true, adapter: scripted({ partial: 'x'.repeat(1_000) }, { fail: { message: 'asleep' } }) },
+      },
+    ],
+    [
+      'a merger who breaks off',
+      {
+        threshold: 0.5,
+        reconciliation: 'weighted_merge',
+        merge: { adapter: scripted({ partial: 'x'.repeat(1_000) }, { fail: { message: 'asleep' } }) },
+      },
+    ],
+  ])('counts what %s has used', async (_, policy) => {
+    const { spend, lanes } = await play(saying('blue', 'azure'), policy);
+    const ofLanes = lanes.reduce((sum, { usage }) => sum + usage.tokens, 0);
+    expect(spend.tokens - ofLanes).toBeGreaterThanOrEqual(77);
+  });
+
   test.concurrent('of one of 100 lanes of clones knows each of them', async () => {
     const { result, lanes } = await product.run({
       prompt: 'Which colour?',
