@@ -8,9 +8,18 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { SessionStatus } from '../src/contracts/session.js';
-import { available, ledgerOf, noAmount } from '../src/domain/budget.js';
-import { postFrames, checkRoom } from '../src/domain/external-lane.js';
-import { feedCounts, feedDue, feedTick, openFeed, type Feed, type FeedReport } from '../src/domain/feed.js';
+import { available, ledgerOf, noAmount, subtract } from '../src/domain/budget.js';
+import { checkRoom, outOfBudget, postFrames } from '../src/domain/external-lane.js';
+import {
+  closeFeed,
+  feedCounts,
+  feedDue,
+  feedTick,
+  openFeed,
+  usageOf,
+  type Feed,
+  type FeedReport,
+} from '../src/domain/feed.js';
 import { hasEnded } from '../src/domain/lane.js';
 import type { CallSetup, SessionSetup } from '../src/domain/session-setup.js';
 import * as prompts from '../src/domain/prompts.js';
@@ -81,6 +90,69 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
   setHandler(reportSignal, ({ reports }) => {
     loop.push({ type: 'REPORTS', reports });
   });
+  const openedFeed = (laneId: string): Feed => {
+    const lane = state.work.lanes.find((candidate) => candidate.setup.laneId === laneId);
+    const tier = lane?.setup.tier ?? 'silver';
+    const feed = state.feeds[laneId] ?? openFeed(setup.policy, tier, setup.window, setup.prompt);
+    return lane && hasEnded(lane) ? closeFeed(feed) : feed;
+  };
+  const recordReports = (lane: string, reports: readonly FeedReport[]): void => {
+    const at = Date.now();
+    loop.push({ type: 'REPORTS', reports: reports.map((report) => ({ ...report, lane, at, attempt: 1 })) });
+  };
+
+  /** What an external lane's frames brought: its text to those who watch, the rest to the inbox. */
+  const takeFed = (laneId: string, feed: Feed, said: readonly FeedReport[]): void => {
+    const before = openedFeed(laneId);
+    let offset = before.chars;
+    for (const report of said) {
+      if (report.type !== 'PARTIAL') continue;
+      bus.partial({ lane_id: laneId, attempt: 1, offset, text: report.text });
+      offset += report.text.length;
+    }
+    const own = state.work.lanes.find((lane) => lane.setup.laneId === laneId)?.usage ?? noAmount;
+    const left = available(ledgerOf(setup.budget, noAmount, subtract(spent(state.work), own)));
+    const end = outOfBudget(feed, left);
+    state.feeds[laneId] = end === null ? feed : closeFeed(feed);
+    const usage = usageOf(feed, null);
+    const reports: FeedReport[] = said.map((report) => (report.type === 'PARTIAL' ? { ...report, usage } : report));
+    if (end !== null) reports.push(end);
+    const [was, is] = [feedCounts(before), feedCounts(feed)];
+    const counted =
+      was.lost !== is.lost || was.late !== is.late || was.duplicates !== is.duplicates || was.refused !== is.refused;
+    // A frame that was dropped may bring nothing but its count.
+    if (counted) reports.push({ type: 'SETTLE', usage: noAmount, counts: is });
+    recordReports(laneId, reports);
+  };
+
+  /** Lanes that no activity runs keep their time here: gaps that nothing fills, and their own time limits. */
+  const tickExternalLanes = (): void => {
+    const now = Date.now();
+    for (const lane of state.work.lanes) {
+      const { laneId, adapter, timeoutMs } = lane.setup;
+      if (adapter.kind !== 'external' || hasEnded(lane)) continue;
+      const feed = state.feeds[laneId];
+      if (feed && (feedDue(feed) ?? Infinity) <= now) {
+        const fed = feedTick(feed, now);
+        takeFed(laneId, fed.feed, fed.reports);
+      }
+      if (timeoutMs === null || lane.dispatchedAt === null || now < lane.dispatchedAt + timeoutMs) continue;
+      const message = `no final within the lane's timeout_ms of ${timeoutMs}`;
+      recordReports(laneId, [
+        { type: 'TIMEOUT', message, usage: lane.usage, ...(feed ? { counts: feedCounts(feed) } : {}) },
+      ]);
+    }
+  };
+  const externalDue = (): number[] =>
+    state.work.lanes.flatMap((lane) => {
+      if (lane.setup.adapter.kind !== 'external' || hasEnded(lane)) return [];
+      const gap = state.feeds[lane.setup.laneId] ? feedDue(state.feeds[lane.setup.laneId] as Feed) : null;
+      const timeout =
+        lane.setup.timeoutMs !== null && lane.dispatchedAt !== null ? lane.dispatchedAt + lane.setup.timeoutMs : null;
+      return [gap, timeout].filter((due): due is number => due !== null);
+    });
+
+  // Below all that it uses: frames that came before the run began are handed to it at once.
   setHandler(
     framesUpdate,
     (laneId, frames) => {
@@ -111,60 +183,6 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
       },
     },
   );
-
-  const openedFeed = (laneId: string): Feed => {
-    const lane = state.work.lanes.find((candidate) => candidate.setup.laneId === laneId);
-    const tier = lane?.setup.tier ?? 'silver';
-    return state.feeds[laneId] ?? openFeed(setup.policy, tier, setup.window, setup.prompt);
-  };
-  const recordReports = (lane: string, reports: readonly FeedReport[]): void => {
-    const at = Date.now();
-    loop.push({ type: 'REPORTS', reports: reports.map((report) => ({ ...report, lane, at, attempt: 1 })) });
-  };
-
-  /** What an external lane's frames brought: its text to those who watch, the rest to the inbox. */
-  const takeFed = (lane: string, feed: Feed, reports: readonly FeedReport[]): void => {
-    const before = openedFeed(lane);
-    state.feeds[lane] = feed;
-    let offset = before.chars;
-    for (const report of reports) {
-      if (report.type !== 'PARTIAL') continue;
-      bus.partial({ lane_id: lane, attempt: 1, offset, text: report.text });
-      offset += report.text.length;
-    }
-    const [was, is] = [feedCounts(before), feedCounts(feed)];
-    const counted =
-      was.lost !== is.lost || was.late !== is.late || was.duplicates !== is.duplicates || was.refused !== is.refused;
-    // A frame that was dropped may bring nothing but its count.
-    recordReports(lane, counted ? [...reports, { type: 'SETTLE', usage: noAmount, counts: is }] : reports);
-  };
-
-  /** Lanes that no activity runs keep their time here: gaps that nothing fills, and their own time limits. */
-  const tickExternalLanes = (): void => {
-    const now = Date.now();
-    for (const lane of state.work.lanes) {
-      const { laneId, adapter, timeoutMs } = lane.setup;
-      if (adapter.kind !== 'external' || hasEnded(lane)) continue;
-      const feed = state.feeds[laneId];
-      if (feed && (feedDue(feed) ?? Infinity) <= now) {
-        const fed = feedTick(feed, now);
-        takeFed(laneId, fed.feed, fed.reports);
-      }
-      if (timeoutMs === null || lane.dispatchedAt === null || now < lane.dispatchedAt + timeoutMs) continue;
-      const message = `no final within the lane's timeout_ms of ${timeoutMs}`;
-      recordReports(laneId, [
-        { type: 'TIMEOUT', message, usage: lane.usage, ...(feed ? { counts: feedCounts(feed) } : {}) },
-      ]);
-    }
-  };
-  const externalDue = (): number[] =>
-    state.work.lanes.flatMap((lane) => {
-      if (lane.setup.adapter.kind !== 'external' || hasEnded(lane)) return [];
-      const gap = state.feeds[lane.setup.laneId] ? feedDue(state.feeds[lane.setup.laneId] as Feed) : null;
-      const timeout =
-        lane.setup.timeoutMs !== null && lane.dispatchedAt !== null ? lane.dispatchedAt + lane.setup.timeoutMs : null;
-      return [gap, timeout].filter((due): due is number => due !== null);
-    });
 
   const runGroup = (group: string, laneIds: string[], attempt: number): void => {
     const given = state.work.lanes.filter((lane) => laneIds.includes(lane.setup.laneId) && !hasEnded(lane));

@@ -1,6 +1,6 @@
 import type { Frame, FramesAnswer } from '../contracts/frames.js';
 import { ParleyError } from './errors.js';
-import { feedDue, feedFrame, feedWindow, heldText, type Feed, type FeedReport } from './feed.js';
+import { feedCounts, feedDue, feedFrame, feedWindow, heldText, usageOf, type Feed, type FeedReport } from './feed.js';
 import { ack, charsBehindGap, heldChars, isFull, missing } from './frames.js';
 import { toWire } from './window.js';
 
@@ -39,6 +39,14 @@ export const checkRoom = (feed: Feed, frames: readonly Frame[], now: number): vo
     `the lane is paused and its buffer of ${feed.buffer.limitChars} characters is full; send the frames again later`,
     { retryable: true, retryAfterMs },
   );
+};
+
+/** The end of a lane whose text has outgrown the tokens that are `left` of the budget (spec 00 "during streaming"), or null. */
+export const outOfBudget = (feed: Feed, left: { tokens: number | null }): FeedReport | null => {
+  const usage = usageOf(feed, null);
+  if (feed.ended || left.tokens === null || usage.tokens <= left.tokens) return null;
+  const message = `the budget ran out while the lane was streaming: ${usage.tokens} tokens used, ${left.tokens} were left`;
+  return { type: 'FAIL', code: 'EBUDGET', message, usage, counts: feedCounts(feed) };
 };
 
 export interface Posted {

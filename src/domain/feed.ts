@@ -77,6 +77,10 @@ export const feedCounts = (feed: Feed): FrameCounts => {
 export const feedWindow = (feed: Feed, now: number): WindowLimits =>
   effectiveWindow(feed.router, feed.control, now, feed.graceMs);
 
+/** The lane has ended by other means than its frames: what comes now is late. */
+export const closeFeed = (feed: Feed): Feed =>
+  feed.ended ? feed : { ...feed, held: [], ended: true, buffer: { ...feed.buffer, closed: true, waiting: [] } };
+
 /** The next moment at which a gap is given up, or null. */
 export const feedDue = (feed: Feed): number | null => (feed.ended ? null : nextExpiry(feed.buffer));
 

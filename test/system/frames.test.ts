@@ -1,6 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import { loadConfig } from '../../src/config.js';
 import type { FramesAnswer } from '../../src/contracts/frames.js';
-import type { LaneStatus, OpenSessionBody, SessionStatus } from '../../src/contracts/session.js';
+import {
+  openSessionSchema,
+  type LaneStatus,
+  type OpenSessionBody,
+  type SessionStatus,
+} from '../../src/contracts/session.js';
+import { setUpSession } from '../../src/domain/set-up-session.js';
+import { createOperator } from '../../src/operator.js';
+import { framesUpdate, sessionWorkflowType } from '../../workflows/messages.js';
 import type { SaidFrame } from '../support/frame-agent.js';
 import { startProduct, type Answer, type Product } from '../support/product.js';
 import { beat, external, says, silent } from '../support/session-bodies.js';
@@ -30,8 +40,9 @@ interface Remote {
 const open = async (
   policy: OpenSessionBody['policy'] = {},
   lanes: OpenSessionBody['lanes'] = [external('e')],
+  budget: OpenSessionBody['budget'] = {},
 ): Promise<Remote> => {
-  const { id, lane_keys: keys } = await product.start({ prompt: 'Which colour?', lanes, policy });
+  const { id, lane_keys: keys } = await product.start({ prompt: 'Which colour?', lanes, policy, budget });
   const first = lanes[0]?.lane_id ?? '';
   const key = keys?.[first] ?? '';
   const laneOf = ({ lanes: all }: SessionStatus): LaneStatus => all.find(({ lane_id }) => lane_id === first)!;
@@ -127,7 +138,7 @@ describe('a remote agent', () => {
   });
 
   test.concurrent('hears up to where nothing is missing, and what to send again', async () => {
-    const remote = await open();
+    const remote = await open({ gaps: { fragment_ms: 600_000, message_ms: 600_000 } });
     const first = await remote.post(
       partial(1, 'a'),
       partial(3, 'ccc', { frag_seq: 0, last: false }),
@@ -305,6 +316,59 @@ describe('frames are refused', () => {
     });
     expect(await ended.lane()).toMatchObject({ state: 'FINALIZED', answer: 'blue', late: 1, duplicates: 1 });
     await ended.drop();
+  });
+});
+
+describe('a lane that is fed from outside', () => {
+  test.concurrent('takes what was posted before its session had begun', async () => {
+    const identity = { id: `early-${randomUUID()}`, traceId: '0'.repeat(32), webUiUrl: '' };
+    const body = openSessionSchema.parse({ prompt: 'Which colour?', lanes: [external('e')] });
+    const setup = setUpSession(body, identity, createOperator(loadConfig({})));
+    const startWorkflowOperation = new WithStartWorkflowOperation(sessionWorkflowType, {
+      workflowId: setup.id,
+      taskQueue: product.taskQueue,
+      args: [setup],
+      workflowIdConflictPolicy: 'FAIL',
+    });
+    const answer = await product.client.workflow.executeUpdateWithStart(framesUpdate, {
+      args: ['e', [{ type: 'final', msg_seq: 1, text: 'blue' }]],
+      startWorkflowOperation,
+    });
+    expect(answer).toMatchObject({ accepted: 1, state: 'ENDED' });
+    const { result } = await product.until(setup.id, ({ ended_at }) => ended_at !== null);
+    expect(result?.answer).toBe('blue');
+  });
+
+  test.concurrent('pays for its text while it streams, and still when it is cut off', async () => {
+    const remote = await open({}, [external('e'), silent('s')]);
+    await remote.post(partial(1, 'word '.repeat(80)));
+    // 4 tokens of the prompt and 100 of the text.
+    await remote.until(({ usage }) => usage.tokens === 104);
+    await remote.drop();
+    expect(await remote.lane()).toMatchObject({ state: 'CANCELLED', usage: { tokens: 104 } });
+  });
+
+  test.concurrent('ends with EBUDGET when its text outgrows the budget', async () => {
+    const remote = await open({}, [external('e'), silent('s')], { max_tokens: 300 });
+    await remote.post(partial(1, 'word '.repeat(200)));
+    expect(await remote.lane()).toMatchObject({ state: 'STREAMING' });
+    await remote.post(partial(2, 'word '.repeat(100)));
+    await remote.until(({ state }) => state === 'FAILED');
+    expect(await remote.lane()).toMatchObject({ reason: { code: 'EBUDGET' }, usage: { tokens: 379 } });
+    await remote.drop();
+  });
+
+  test.concurrent('and has run out of time is told so', async () => {
+    const remote = await open({}, [{ ...external('e'), timeout_ms: beat }, silent('s')]);
+    await remote.post(partial(1, 'bl'));
+    await remote.until(({ state }) => state === 'FAILED');
+    expect(await remote.post(partial(2, 'ue'), { type: 'final', msg_seq: 3 })).toMatchObject({
+      accepted: 0,
+      late: 2,
+      state: 'ENDED',
+    });
+    await remote.until(({ late }) => late === 2);
+    await remote.drop();
   });
 });
 
