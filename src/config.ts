@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { delimiter, isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
-import { type ApiKey, distinctKeys, isPath, KeysError, parseApiKeys, readKeyFile } from './api-keys.js';
+import type { ApiKey } from './api-keys.js';
 import { type SandboxBackend, sandboxBackends } from './contracts/execution.js';
 import { windowSchema } from './contracts/frames.js';
 import { tiers } from './contracts/session.js';
+import { apiKeysSchema, checkKeys, keysFileOf } from './key-settings.js';
 
 /** Every adapter kind an operator may name in PARLEY_POLICY. */
 const adapterKinds = [
@@ -87,21 +87,6 @@ const backendsSchema = z
     z.array(z.enum(sandboxBackends, { error: `must be some of ${sandboxBackends.join(', ')} with "," between them` })),
   );
 
-/** Keys, or the path of a file that holds them. */
-const apiKeysSchema = z
-  .string()
-  .default('')
-  .transform((text, context): { keys: readonly ApiKey[]; file: string | null } => {
-    if (isPath(text.trim())) return { keys: [], file: resolve(text.trim()) };
-    try {
-      return { keys: parseApiKeys(text), file: null };
-    } catch (error) {
-      if (!(error instanceof KeysError)) throw error;
-      context.addIssue({ code: 'custom', message: error.message });
-      return z.NEVER;
-    }
-  });
-
 const environmentSchema = z
   .object({
     PORT: whole(0, 65_535, 3000),
@@ -162,33 +147,15 @@ const environmentSchema = z
   .superRefine((environment, context) => {
     const fault = (variable: string, message: string): void =>
       context.addIssue({ code: 'custom', path: [variable], message });
-    const { PARLEY_API_KEYS: given, PARLEY_KEYS_FILE: named } = environment;
-    if (given.file !== null && named !== undefined)
-      fault('PARLEY_KEYS_FILE', 'must be left out where PARLEY_API_KEYS is the path of a file: there is one key file');
-    if (given.file !== null && !existsSync(given.file))
-      fault('PARLEY_API_KEYS', `names the file ${given.file}, which is not there`);
-    try {
-      const keys = distinctKeys([...given.keys, ...readKeyFile(keysFileOf(environment))]);
-      if (keys.length > 0 || isLoopback(environment.HOST)) return;
-      fault(
-        'HOST',
-        'must be a loopback address (127.0.0.1, ::1 or localhost) as long as there are no API keys: ' +
-          'anyone who reaches the port could start work. Set PARLEY_API_KEYS, or make a key with parley keys add, to listen elsewhere',
-      );
-    } catch (error) {
-      if (!(error instanceof KeysError)) throw error;
-      fault(given.file === null ? 'PARLEY_KEYS_FILE' : 'PARLEY_API_KEYS', error.message);
-    }
+    const { faults, isEmpty } = checkKeys(environment);
+    for (const { variable, message } of faults) fault(variable, message);
+    if (faults.length > 0 || !isEmpty || isLoopback(environment.HOST)) return;
+    fault(
+      'HOST',
+      'must be a loopback address (127.0.0.1, ::1 or localhost) as long as there are no API keys: ' +
+        'anyone who reaches the port could start work. Set PARLEY_API_KEYS, or make a key with parley keys add, to listen elsewhere',
+    );
   });
-
-/** The one key file: named, or in the data folder, where it need not be. */
-const keysFileOf = (environment: {
-  PARLEY_API_KEYS: { file: string | null };
-  PARLEY_KEYS_FILE?: string | undefined;
-  PARLEY_DATA: string;
-}): string =>
-  environment.PARLEY_API_KEYS.file ??
-  resolve(environment.PARLEY_KEYS_FILE ?? join(environment.PARLEY_DATA, 'keys.json'));
 
 /** 127.0.0.0/8, ::1 and localhost: what only this machine reaches. */
 export const isLoopback = (host: string): boolean =>
