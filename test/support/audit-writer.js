@@ -1,4 +1,5 @@
-// A process of its own that appends to an audit log: FOLDER NAME COUNT entries of its own, and five that every writer has.
+// A process of its own that appends to an audit log: FOLDER NAME COUNT entries of its own, and five that every writer has. It
+// tells its parent the number of each.
 import { register } from 'node:module';
 register('./ts-hooks.js', import.meta.url);
 const { createAuditLog } = await import('../../activities/audit/audit-log.ts');
@@ -16,6 +17,8 @@ const entry = (key) => ({
 });
 const never = new AbortController().signal;
 for (let index = 0; index < Number(count); index += 1) {
-  await log.append([entry(`${name}-${index}`), entry(`shared-${index % 5}`)], never);
+  const [{ seq }] = await log.append([entry(`${name}-${index}`), entry(`shared-${index % 5}`)], never);
+  process.send?.(seq);
 }
 log.close();
+process.disconnect?.();

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
+import { createMemoryReader } from '../../activities/memory/reader.js';
 import { LocalBus } from '../../src/bus/local.js';
 import { loadConfig } from '../../src/config.js';
 import type { DebateStarted, OpenDebateBody } from '../../src/contracts/debate.js';
@@ -88,7 +89,9 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
     bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '',
     shutdownGraceMs: 500,
   });
-  const gateway = await startGateway({ config, client, taskQueue, bus, registry, logger });
+  const onError = (): undefined => undefined;
+  const memory = createMemoryReader({ ...config, environment: process.env, onError });
+  const gateway = await startGateway({ config, client, taskQueue, bus, memory, registry, logger });
   const call = async (
     method: string,
     path: string,
@@ -131,6 +134,7 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
     data,
     stop: async () => {
       await gateway.close();
+      await memory.close();
       await worker.drain();
       await bus.close();
       await connection.close();

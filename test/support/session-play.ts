@@ -11,7 +11,6 @@ export const freeOperator: Operator = {
   policyFault: () => null,
   estimate: () => ({ tokens: 10, usdMicros: 0 }),
   window: () => ({ maxParallel: null, maxTokens: null, maxUsdMicros: null }),
-  rating: () => 1200,
 };
 
 export type PlayBody = Omit<OpenSessionBody, 'prompt' | 'lanes'> & { lanes?: (string | Record<string, unknown>)[] };
