@@ -1,7 +1,7 @@
 import { ParleyError } from '../../src/domain/errors.js';
 import type { Backend, Means } from './backend.js';
 import { bubblewrapArgs, commonFiles, sandboxHome } from './bubblewrap-args.js';
-import type { HostView } from './host-view.js';
+import { type HostView, publicPart } from './host-view.js';
 import { howToInstall } from './how-to-install.js';
 import { beginning, enforcedLimits } from './limits.js';
 import { saidBy } from './said-by.js';
@@ -59,9 +59,12 @@ export const createBubblewrap = (options: BubblewrapOptions): Backend => {
         );
       const environment = { PATH: view.path, HOME: sandboxHome, LANG: language, TMPDIR: '/tmp', ...command.env };
       const files = { ...commonFiles, [environmentPath]: environmentFile(environment) };
-      const locksNamespaces = (await help).includes('--disable-userns');
+      const layout = {
+        view: runAs === null ? view : publicPart(view),
+        ...{ hidden, files: Object.keys(files), locksNamespaces: (await help).includes('--disable-userns') },
+      };
       const sandboxed = [
-        ...bubblewrapArgs({ view, hidden, files: Object.keys(files), locksNamespaces }, input),
+        ...bubblewrapArgs(layout, input),
         shell,
         ...beginning({ ...means, isRoot: means.isRoot && runAs === null }, command.limits, environmentPath),
         ...command.argv,

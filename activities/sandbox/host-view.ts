@@ -76,6 +76,16 @@ export const hostView = (options: HostViewOptions): HostView => {
   };
 };
 
+/** What everybody may read: where a worker that is root acts as another user, that user has to reach it. */
+export const publicPart = (view: HostView): HostView => ({ ...view, shown: view.shown.filter(isPublic) });
+
+const isPublic = (path: string): boolean => {
+  const isOpen = (at: string, bits: number): boolean => (statSync(at).mode & bits) === bits;
+  const folders: string[] = [];
+  for (let at = dirname(path); at !== dirname(at); at = dirname(at)) folders.push(at);
+  return folders.every((folder) => isOpen(folder, 0o001)) && isOpen(path, statSync(path).isDirectory() ? 0o005 : 0o004);
+};
+
 const settingsIn = (etc: string): string[] =>
   settingsFolders.flatMap((folder) => {
     const path = join(etc, folder);
