@@ -245,6 +245,26 @@ describe('the audit log', () => {
     // Each wrote 25 of its own, and all wrote the same 5.
     expect({ ok, records, chains: chains.length }).toEqual({ ok: true, records: 80, chains: 1 });
   });
+
+  test('loses nothing that was acknowledged, and breaks nothing, when its writer is killed', async () => {
+    const folder = newFolder();
+    const writer = new URL('../support/audit-writer.js', import.meta.url);
+    const child = fork(writer, [folder, 'a', '100000'], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    let acknowledged = 0;
+    child.on('message', (seq) => {
+      acknowledged = Number(seq);
+      if (acknowledged >= 30) child.kill('SIGKILL');
+    });
+    await exited;
+    const { ok, records } = await verifyFolders([folder]);
+    expect(ok).toBe(true);
+    expect(records).toBeGreaterThanOrEqual(acknowledged);
+    const log = logIn(folder);
+    await log.append([entry('after')], never);
+    log.close();
+    expect(await faultsIn(folder)).toEqual([]);
+  });
 });
 
 describe('parley audit verify finds', () => {
