@@ -54,7 +54,7 @@ export const resolve = (word: Text, cwd: Place | undefined, workspace: string): 
 
 /** Folders that every command may use for its own passing files. */
 const scratch = ['/tmp', '/var/tmp', '/dev/shm'];
-const streams = /^\/dev\/(?:null|zero|full|tty|std(?:in|out|err)|fd(?:\/\d+)?|u?random|ptmx|pts\/\d+)$/;
+const streams = /^\/dev\/(?:null|zero|full|tty|std(?:in|out|err)|fd|fd\/\d+|random|urandom|ptmx|pts\/\d+)$/;
 
 export type Zone = 'inside' | 'workspace' | 'scratch' | 'stream' | 'outside' | 'unknown';
 

@@ -154,7 +154,12 @@ export class Calls {
     if (isEvaluation) {
       if (isKnown(first.text)) this.nested(first.text);
       if (!isKnown(first.text) || first.text.isDecoded) this.effects.push({ does: 'evaluate', text: first.text });
-    } else if (shells.has(name) || (name === 'exec' && chain.at(-2) !== 'pattern') || name === '$') {
+    } else if (
+      shells.has(name) ||
+      (this.language === 'lua' && name === 'execute') ||
+      (name === 'exec' && chain.at(-2) !== 'pattern') ||
+      name === '$'
+    ) {
       this.started(first, rest, name !== 'exec');
     } else if (starts.has(name) || (this.language === 'python' && (name === 'run' || name === 'call')))
       this.started(first, rest, true);
@@ -243,7 +248,15 @@ const pathsOf = (first: Value | undefined, args: readonly Value[]): Text[] => {
     : [first.text];
 };
 
-/** The beginning of a statement of SQL, as far as one can tell it from plain words. */
-const sqlStart =
-  /^\s{0,200}(?:select\s{1,20}(?:[\w*"`'.,()$\uFFFC\s]{1,400}?)\sfrom\s|insert\s{1,20}(?:or\s\w{1,10}\s)?into\s|update\s{1,20}\S{1,80}\s{1,20}set\s|delete\s{1,20}from\s|drop\s{1,20}(?:table|database|schema|user|role)\s|truncate\s{1,20}(?:table\s)?[\w".]{1,80}\s{0,9};?\s{0,9}$|alter\s{1,20}table\s)/i;
-export const looksLikeSql = (text: string): boolean => sqlStart.test(text);
+/** Beginnings of SQL statements, as far as one can tell them from plain words. */
+const sqlStarts: readonly RegExp[] = [
+  /^\s{0,200}select\s[\w*"`'.,()$\uFFFC\s]{1,400}\sfrom\s/i,
+  /^\s{0,200}insert\s{1,20}(?:into|or\s\w{1,10}\sinto)\s/i,
+  /^\s{0,200}update\s{1,20}\S{1,80}\s{1,20}set\s/i,
+  /^\s{0,200}delete\s{1,20}from\s/i,
+  /^\s{0,200}drop\s{1,20}(?:table|database|schema|user|role)\s/i,
+  /^\s{0,200}truncate\s{1,20}table\s/i,
+  /^\s{0,200}truncate\s{1,20}[\w".]{1,80}\s{0,9};?\s{0,9}$/i,
+  /^\s{0,200}alter\s{1,20}table\s/i,
+];
+export const looksLikeSql = (text: string): boolean => sqlStarts.some((start) => start.test(text));

@@ -31,6 +31,7 @@ const joinPaths: Fold = (args, _receiver, _chain, language) => {
 
 const join: Fold = (args, receiver, chain, language) => {
   if (/^(?:path|File|posix|posixpath)$/.test(chain.at(-2) ?? '')) return joinPaths(args, receiver, chain, language);
+  if (args.some(({ text }) => text.isDecoded)) return decodedValue;
   if (receiver.items) return textValue(joined(receiver.items, args[0]?.text.text ?? ','));
   return args[0]?.items ? textValue(joined(args[0].items, receiver.text.text)) : undefined;
 };

@@ -214,7 +214,8 @@ const forge: Reading = (args) => {
   if (kind === undefined || /^(?:help|version|completion|config|alias)$/.test(kind)) return [];
   const changes =
     /^(?:create|edit|close|merge|delete|upload|comment|review|set|add|fork|sync|transfer|rename|reopen|ready|lock|run|rerun|cancel|enable|disable)$/;
-  return [connect(undefined, changes.test(verb ?? '') ? 'publish' : 'fetch', args)];
+  const files = kind === 'gist' && verb === 'create' ? new Options(args, 'd desc f filename').operands.slice(2) : [];
+  return [connect(undefined, changes.test(verb ?? '') ? 'publish' : 'fetch', args, files)];
 };
 
 const openssl: Reading = (args, { stdin }) => {
@@ -382,12 +383,18 @@ const table: ReadonlyMap<string, Reading> = new Map<string, Reading>([
 const shells = /^(?:ba|da|z|k|a|fi|c|tc)?sh$/;
 /** `/dev/tcp/host/port`: bash's own connection. */
 const devices = ({ program, redirections, stdin, args }: Invocation): Connect[] => {
+  const files = /^(?:echo|printf|:)$/.test(program) ? [] : args.filter(({ text }) => !text.startsWith('-'));
   const found = redirections.flatMap(({ target, access }) => {
     const match = /^\/dev\/(?:tcp|udp)\//.exec(target.text);
     return match ? [{ host: slice(target, match[0].length), access }] : [];
   });
   return found.map(({ host, access }) =>
-    connect(host, shells.test(program) ? 'shell' : access === 'write' ? 'send' : 'fetch', [stdin, ...args]),
+    connect(
+      host,
+      shells.test(program) ? 'shell' : access === 'write' ? 'send' : 'fetch',
+      [stdin, ...args],
+      access === 'write' ? files : [],
+    ),
   );
 };
 

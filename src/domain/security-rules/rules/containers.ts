@@ -47,7 +47,7 @@ const privileges = (options: Options): string[] => {
   return found;
 };
 
-const isRoot = ({ text }: Text): boolean => /^(?:root|0)(?::.{0,40})?$/.test(text);
+const isRoot = ({ text }: Text): boolean => /^(?:root|0)(?:$|:)/.test(text);
 
 export const containerChecks: readonly Check[] = [
   {

@@ -84,7 +84,7 @@ export const fileChecks: readonly Check[] = [
         (path) => `${nameOf(subject)} writes to the device ${path}.`,
       );
       const makes =
-        /^(?:mkfs(?:\..{1,20})?|mke2fs|mkswap|wipefs|fdisk|sfdisk|cfdisk|gdisk|sgdisk|parted|blkdiscard|badblocks|hdparm|nvme|cryptsetup|pvcreate|vgremove|lvremove|zpool|mdadm|losetup)$/.test(
+        /^(?:mkfs|mkfs\..{1,20}|mke2fs|mkswap|wipefs|fdisk|sfdisk|cfdisk|gdisk|sgdisk|parted|blkdiscard|badblocks|hdparm|nvme|cryptsetup|pvcreate|vgremove|lvremove|zpool|mdadm|losetup)$/.test(
           program,
         );
       const target = args.find(({ text }) => text.startsWith('/dev/'));

@@ -7,8 +7,9 @@ const managers =
   /^(?:npm|yarn|pnpm|bun|npx|bunx|pip[0-9.]{0,5}|pipx|uv|poetry|gem|cargo|go|composer|easy_install|conda|deno|apt|apt-get|dpkg|rpm|yum|dnf|apk|brew|snap|code)$/;
 const installs =
   /^(?:install|i|add|ci|create|init|exec|dlx|x|run|get|global|require|require-dev|download|tool|tap|--install-extension)$/;
-const fromUrl = ({ text }: Text): boolean =>
-  /^(?:[A-Za-z0-9_.-]{1,100}(?:\[[^\]]{0,80}\])?\s?@\s?)?(?:git\+|hg\+|svn\+)?(?:https?|ssh|git|ftp):\/\//i.test(text);
+const address = /^(?:git\+|hg\+|svn\+|)(?:https?|ssh|git|ftp):\/\//i;
+const namedAddress = /^[A-Za-z0-9_.[\],-]{1,200}\s?@\s?(?:git\+|hg\+|svn\+|)(?:https?|ssh|git|ftp):\/\//i;
+const fromUrl = ({ text }: Text): boolean => address.test(text) || namedAddress.test(text);
 /** The registries that these managers use anyway. */
 const known =
   /^https?:\/\/(?:registry\.npmjs\.org|registry\.yarnpkg\.com|pypi\.org|files\.pythonhosted\.org|rubygems\.org|crates\.io|proxy\.golang\.org|repo\.maven\.apache\.org|jsr\.io|deno\.land)(?:\/|$)/;

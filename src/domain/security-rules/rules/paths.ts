@@ -48,9 +48,17 @@ export const isDevicePath = (path: string): boolean => device.test(path);
 export const isSocketPath = (path: string): boolean => socket.test(path);
 
 /** Files of a workspace that hold its own secrets: they may be used, and not sent away. */
-const privateName =
-  /(?:^|\/)(?:\.env(?:\.(?!example$|sample$|template$|dist$|test$|defaults$)[A-Za-z0-9_-]{1,40})?|id_(?:rsa|dsa|ecdsa|ed25519)|[^/]{1,80}\.(?:pem|key|p12|pfx|jks|keystore|kdbx)|credentials(?:\.json)?|service-?account[^/]{0,40}\.json|\.netrc|\.npmrc|\.pypirc|\.pgpass|secrets?\.(?:ya?ml|json|toml|txt|env))$/;
-export const isPrivatePath = (path: string): boolean => isSecretPath(path) || privateName.test(path);
+const privateNames: readonly RegExp[] = [
+  /(?:^|\/)\.env$/,
+  /(?:^|\/)\.env\.(?!example$|sample$|template$|dist$|test$|defaults$)[A-Za-z0-9_-]{1,40}$/,
+  /(?:^|\/)id_(?:rsa|dsa|ecdsa|ed25519)$/,
+  /\.(?:pem|key|p12|pfx|jks|keystore|kdbx)$/,
+  /(?:^|\/)(?:credentials|credentials\.json|\.netrc|\.npmrc|\.pypirc|\.pgpass)$/,
+  /(?:^|\/)service-?account[^/]{0,40}\.json$/,
+  /(?:^|\/)secrets?\.(?:yaml|yml|json|toml|txt|env)$/,
+];
+export const isPrivatePath = (path: string): boolean =>
+  isSecretPath(path) || privateNames.some((pattern) => pattern.test(path));
 
 /** Whether a path leads to the home folder itself or to a part of it. */
 export const isHome = (path: string): boolean => path === home || path.startsWith(`${home}/`);

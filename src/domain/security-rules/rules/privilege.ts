@@ -2,6 +2,7 @@ import { shownPath } from '../place.js';
 import { effectsThat, lineOf, type Check, type Subject } from './check.js';
 import { isKernelPath, isPersistentPath, isPrivilegedPath } from './paths.js';
 import { shown } from '../shell/text.js';
+import { WordTable } from './words.js';
 
 const nameOf = ({ invocation }: Subject): string => invocation.program || 'A command';
 
@@ -21,13 +22,29 @@ const becomes =
 /** A mode with the bits that lend the owner's rights. */
 const lends = /^(?:[ugoa]{0,4}[+=][rwxXt]{0,4}s|0?[2-7][0-7]{3}$)/;
 
-const escapes: readonly RegExp[] = [
-  /^(?:nsenter|unshare|pivot_root|capsh|bpftool|debugfs|insmod|modprobe|rmmod|kexec|runc|crun|ctr|crictl|criu|chroot)(?: |$)/,
-  /^(?:mount|umount)(?: .{1,400})/,
-  /^(?:gdb|lldb)(?: \S{1,80}){0,8} (?:-p|--pid|-pid|attach)(?:[ =]|$)/,
-  /^(?:strace|ltrace|reptyr|ptrace)(?: \S{1,80}){0,8} (?:-p|--attach|-\w{0,6}p)(?: |=|\d|$)/,
-  /^reptyr /,
-];
+const escapes = new WordTable([
+  {
+    programs:
+      'nsenter unshare pivot_root capsh bpftool debugfs insmod modprobe rmmod kexec runc crun ctr crictl criu chroot reptyr',
+  },
+  { programs: 'mount umount', option: /./ },
+  { programs: 'gdb lldb', option: /^(?:-p|--pid|-pid|attach|--pid=.*|-p\d+)$/ },
+  { programs: 'strace ltrace', option: /^(?:-[a-zA-Z]{0,6}p\d{0,9}|--attach|--attach=.*)$/ },
+]);
+
+/** Commands that put something in place to be started later. */
+const later = new WordTable([
+  { programs: 'systemctl', phrase: /^(?:enable|link|edit|preset)(?: |$)/ },
+  { programs: 'update-rc.d chkconfig' },
+  { programs: 'launchctl', phrase: /^(?:load|bootstrap) / },
+  {
+    programs: 'git',
+    phrase: /^config .{0,80}(?:core\.hooksPath|init\.templateDir|core\.fsmonitor)/i,
+    option: /^--(?:global|system)$/,
+  },
+  { programs: 'at batch' },
+  { programs: 'systemd-run', option: /^--on-/ },
+]);
 
 export const privilegeChecks: readonly Check[] = [
   {
@@ -70,21 +87,11 @@ export const privilegeChecks: readonly Check[] = [
     judge: (subject) => {
       const { invocation } = subject;
       if (invocation.machine === 'container') return [];
-      const line = lineOf(invocation);
       const found = written(subject, isPersistentPath, 'write').map(
         (path) => `${nameOf(subject)} writes ${path}, which runs by itself later.`,
       );
       const isTable = invocation.program === 'crontab' && !invocation.args.some(({ text }) => text === '-l');
-      const isService =
-        /^systemctl(?: -\S{1,20})* (?:enable|link|edit|preset)(?: |$)|^(?:update-rc\.d|chkconfig|launchctl (?:load|bootstrap)) /.test(
-          line,
-        );
-      const isHook =
-        /^git config(?: \S{1,60})* (?:--global|--system)(?: \S{1,60})* (?:core\.hooksPath|init\.templateDir|core\.fsmonitor)(?: |$)/.test(
-          line,
-        );
-      const isLater = /^(?:at|batch)$/.test(invocation.program) || /^(?:systemd-run) .{0,400}--on-/.test(line);
-      return isTable || isService || isHook || isLater
+      return isTable || later.fits(invocation)
         ? [...found, `${nameOf(subject)} starts something that stays after the plan.`]
         : found;
     },
@@ -98,10 +105,8 @@ export const privilegeChecks: readonly Check[] = [
     advice: 'Leave it out; a plan works with its own files and processes.',
     judge: (subject) => {
       const { invocation } = subject;
-      const line = lineOf(invocation);
-      const isHelp = invocation.args.some(({ text }) => text === '--version' || text === '--help');
-      const isUp = invocation.machine !== 'container' && !isHelp && escapes.some((pattern) => pattern.test(line));
-      const found = isUp ? [`"${shown(line)}" reaches past the sandbox.`] : [];
+      const isUp = invocation.machine !== 'container' && escapes.fits(invocation);
+      const found = isUp ? [`"${shown(lineOf(invocation))}" reaches past the sandbox.`] : [];
       const writes = written(subject, isKernelPath, 'write', 'delete', 'permission').map(
         (path) => `${nameOf(subject)} writes ${path}, which belongs to the kernel or to another process.`,
       );

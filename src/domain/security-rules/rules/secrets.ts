@@ -1,6 +1,6 @@
 import { hostOf, isLocal, isMetadata } from '../effects/hosts.js';
 import { shownPath } from '../place.js';
-import { slice, type Text } from '../shell/text.js';
+import { plain, shown, slice, type Text } from '../shell/text.js';
 import { effectsThat, type Check, type Subject } from './check.js';
 import { isSecretPath } from './paths.js';
 
@@ -21,7 +21,7 @@ const keys: readonly (readonly [string, RegExp])[] = [
     /\bSG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,64}|\bdop_v1_[a-f0-9]{64}|\bshpat_[a-fA-F0-9]{32}|\bhvs\.[A-Za-z0-9_-]{20,255}/,
   ],
   ['a signed token', /\beyJ[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10,2000}\.[A-Za-z0-9_-]{10,2000}/],
-  ['a private key', /-----BEGIN (?:[A-Z]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----/],
+  ['a private key', /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK|)-----/],
   [
     'a token in a header',
     /\bauthorization['"]?\s{0,4}[:=]\s{0,4}['"]?(?:bearer|basic|token|apikey)\s{1,4}(?![$<{*\uFFFC])[A-Za-z0-9._~+/=-]{8,2000}/i,
@@ -30,9 +30,35 @@ const keys: readonly (readonly [string, RegExp])[] = [
 
 /** Names of variables and options whose value is a secret. */
 const secretName =
-  '(?:[A-Za-z0-9_-]{0,60}[_-])?(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|SECRET[_-]?KEY|SECRET[_-]?ACCESS[_-]?KEY|TOKEN|API[_-]?KEY|APIKEY|ACCESS[_-]?KEY|AUTH[_-]?TOKEN|PRIVATE[_-]?KEY|CREDENTIALS|PGPASSWORD|MYSQL[_-]?PWD|SSHPASS)';
-const assignment = new RegExp(`(?:^|[\\s;"'&?,{(]|--)(${secretName})\\s?=\\s?["']?([^\\s"'&;,)}]{1,400})`, 'gi');
-const option = new RegExp(`^--?(${secretName})$`, 'i');
+  /(?:^|[_-])(?:password|passwd|passphrase|secret|secret[_-]?key|secret[_-]?access[_-]?key|token|api[_-]?key|apikey|access[_-]?key|auth[_-]?token|private[_-]?key|credentials|pgpassword|mysql[_-]?pwd|sshpass)$/i;
+const isNamePart = (character: string | undefined): boolean =>
+  character !== undefined && /[A-Za-z0-9_-]/.test(character);
+
+/** `name=value` anywhere in a text; from one `=` to the next, so that long texts take one walk. */
+const assignments = (text: string): { name: string; value: string }[] => {
+  const pairs: { name: string; value: string }[] = [];
+  for (let at = text.indexOf('='); at !== -1; at = text.indexOf('=', at + 1)) {
+    const end = text[at - 1] === ' ' ? at - 1 : at;
+    let start = end;
+    while (start > 0 && end - start < 80 && isNamePart(text[start - 1])) start -= 1;
+    const name = text.slice(start, end).replace(/^-+/, '');
+    if (!secretName.test(name)) continue;
+    const value = /^ ?["']?([^\s"'&;,)}]{0,400})/.exec(text.slice(at + 1, at + 410))?.[1] ?? '';
+    pairs.push({ name, value });
+  }
+  return pairs;
+};
+
+/** Host and password of the URLs in a text that hold one. */
+const credentials = (text: string): { host: string; password: string }[] => {
+  const pairs: { host: string; password: string }[] = [];
+  for (let at = text.indexOf('://'); at !== -1; at = text.indexOf('://', at + 3)) {
+    const [, password, host] =
+      /^[^\s:/@"']{0,200}:([^\s@/"']{1,200})@([^\s/"']{1,253})/.exec(text.slice(at + 3, at + 700)) ?? [];
+    if (password !== undefined && host !== undefined) pairs.push({ host, password });
+  }
+  return pairs;
+};
 
 /** Values that stand for a secret, or are none to keep. */
 const placeholder =
@@ -49,16 +75,11 @@ const found = (text: string): string[] => {
     const match = pattern.exec(text);
     if (match) results.push(`${what} (${masked(match[0].replace(/^authorization\W{0,6}/i, ''))})`);
   }
-  for (const match of text.matchAll(assignment)) {
-    if (!placeholder.test(match[2] ?? '')) results.push(`the value of ${match[1]}`);
+  for (const { name, value } of assignments(text)) if (!placeholder.test(value)) results.push(`the value of ${name}`);
+  for (const { host, password } of credentials(text)) {
+    if (!placeholder.test(password) && !isLocal(plain(host)))
+      results.push(`the password of a URL (${shown(host, 60)})`);
   }
-  const url = /\b[A-Za-z][A-Za-z0-9+.-]{0,30}:\/\/[^\s:/@"']{0,200}:([^\s@/"']{1,200})@([^\s/"']{1,253})/.exec(text);
-  if (
-    url &&
-    !placeholder.test(url[1] ?? '') &&
-    !isLocal({ text: url[2] ?? '', holes: [], variables: [], isDecoded: false })
-  )
-    results.push(`the password of a URL (${url[2]})`);
   return results;
 };
 
@@ -86,7 +107,7 @@ const inOptions = ({ invocation: { program, args } }: Subject): string[] =>
   args.flatMap((word, index) => {
     const before = args[index - 1]?.text ?? '';
     const isNext =
-      option.test(before) ||
+      (before.startsWith('-') && secretName.test(before)) ||
       (Object.hasOwn(passwordWords, program) &&
         passwordWords[program]?.test(before) &&
         (program !== 'docker' || args[0]?.text === 'login'));
@@ -103,7 +124,7 @@ const inOptions = ({ invocation: { program, args } }: Subject): string[] =>
 /** The part of a word that may be a path: behind `@`, `=`, or the whole. */
 const pathsIn = (word: Text): Text[] => {
   if (/\s/.test(word.text) || word.text.length > 4_096) return [];
-  const at = /^(?:[^/=@]{0,80}[=@<])+/.exec(word.text)?.[0].length ?? 0;
+  const at = /^[^/]{0,200}[=@<]/.exec(word.text)?.[0].length ?? 0;
   return at > 0 && at < word.text.length ? [word, slice(word, at)] : [word];
 };
 

@@ -54,7 +54,7 @@ export const sqlChecks: readonly Check[] = [
         found.push(`${program} empties a whole database`);
       if (
         /^mongo(?:sh)?$/.test(program) &&
-        /dropDatabase\s?\(|\.drop\s?\(|(?:deleteMany|remove)\s?\(\s{0,8}(?:\{\s{0,8}\})?\s{0,8}\)/.test(line)
+        /dropDatabase\s?\(|\.drop\s?\(|(?:deleteMany|remove)\s?\(\s{0,8}(?:\)|\{\s{0,8}\}\s{0,8}\))/.test(line)
       )
         found.push('the MongoDB shell removes a whole collection or database');
       return found.map((what) => `${what.charAt(0).toUpperCase()}${what.slice(1)}.`);

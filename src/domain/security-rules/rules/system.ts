@@ -1,73 +1,115 @@
+import { shown } from '../shell/text.js';
+import type { Invocation } from '../shell/invocation.js';
 import { effectsThat, lineOf, type Check } from './check.js';
+import { WordTable } from './words.js';
 
-/** Commands that take down what runs outside of the plan, by their words. */
-const halts: readonly RegExp[] = [
-  /^(?:shutdown|reboot|halt|poweroff|telinit|killall5)(?: |$)/,
-  /^init [0-6Ss]$/,
-  /^(?:systemctl|loginctl)(?: -\S{1,20})* (?:poweroff|reboot|halt|kexec|suspend|hibernate|emergency|rescue|isolate|terminate-user|kill-user)(?: |$)/,
-  /^kill(?: -\S{1,10}){0,3}(?: --)? (?:-1|1)$/,
-  /^kill (?:-s \w{1,10}|-n \d{1,2}) (?:-- )?-1$/,
-  /^(?:pkill|killall)(?: -\S{1,10})* (?:\.|\.\*|-u root|-u 0|init|systemd|sshd|dockerd)$/,
-  /^pkill(?: -\S{1,10})* -u (?:root|0)(?: |$)/,
-];
+/** Commands that take down what runs outside of the plan. */
+const halts = new WordTable([
+  { programs: 'shutdown reboot halt poweroff telinit killall5' },
+  { programs: 'init', phrase: /^[0-6Ss]$/ },
+  {
+    programs: 'systemctl loginctl',
+    phrase:
+      /^(?:poweroff|reboot|halt|kexec|suspend|hibernate|emergency|rescue|isolate|terminate-user|kill-user)(?: |$)/,
+  },
+  { programs: 'pkill killall', word: /^(?:\.|\.\*|init|systemd|sshd|dockerd|-1)$/ },
+  { programs: 'pkill killall', option: /^(?:root|0)$/ },
+]);
+
+/** `kill` of every process, or of the first one. */
+const killsAll = ({ program, args }: Invocation): boolean => {
+  if (program !== 'kill') return false;
+  const words = args.map(({ text }) => text);
+  const isSignal = (word: string, index: number): boolean =>
+    /^-(?:[A-Z0-9]{1,8}|-signal=.{1,8})$/i.test(word) && index === 0 && words.length > 1;
+  return words.some(
+    (word, index) =>
+      (word === '-1' && !isSignal(word, index)) || (word === '1' && !/^-[sn]$/.test(words[index - 1] ?? '')),
+  );
+};
 
 /** Commands that destroy what lives in a cluster, a cloud or a container engine. */
-const infrastructure: readonly RegExp[] = [
-  /^(?:docker|podman|nerdctl) (?:system|volume|image|container|network|builder) prune(?: |$)/,
-  /^(?:docker|podman|nerdctl) (?:volume|network|secret|config|stack|service|swarm|context) (?:rm|remove|leave)(?: |$)/,
-  /^(?:docker|podman)(?: \S{1,80}){0,6} (?:rm|rmi|stop|kill)(?: -\S{1,12}){0,4} \uFFFC/,
-  /^(?:kubectl|oc)(?: -\S{1,60}){0,6} (?:delete|drain|evict|cordon)(?: |$)/,
-  /^(?:kubectl|oc)(?: \S{1,60}){0,8} (?:replace --force|scale .{0,60}--replicas=0)(?: |$)/,
-  /^helm(?: -\S{1,60}){0,6} (?:uninstall|delete)(?: |$)/,
-  /^(?:terraform|tofu|terragrunt|pulumi|cdk|sls|serverless)(?: -\S{1,60}){0,6} (?:destroy|remove|state rm)(?: |$)/,
-  /^(?:terraform|tofu)(?: \S{1,60}){0,6} -destroy(?: |$)/,
-  /^aws(?: \S{1,80}){0,12} (?:delete|terminate|remove|deregister|purge|revoke|disable|rb|rm)(?:-[a-z-]{1,60})?(?: |$)/,
-  /^(?:gcloud|az|doctl|oci|ibmcloud|linode-cli|hcloud|fly|flyctl|heroku|vercel|netlify|firebase|eksctl|kops|kind|minikube|k3d|vagrant|multipass)(?: \S{1,80}){0,10} (?:delete|destroy|remove|purge|rm|apps:destroy|pg:reset)(?:-[a-z-]{1,60})?(?: |$)/,
-  /^(?:gsutil|s3cmd|mc|s5cmd)(?: -\S{1,20}){0,6} (?:rm|rb|del)(?: |$)/,
-  /^rclone (?:delete|purge|cleanup|rmdirs?|sync) .{1,400}:/,
-  /^(?:gh|glab)(?: \S{1,80}){0,3} delete(?: |$)/,
-  /^(?:npm|cargo|gem) (?:unpublish|yank)(?: |$)/,
-  /^(?:virsh) (?:destroy|undefine)(?: |$)/,
-  /^(?:crontab -r|atrm |lxc delete|systemctl (?:stop|disable|mask) )/,
-];
+const destroys = new WordTable([
+  { programs: 'docker podman nerdctl', phrase: /^(?:system|volume|image|container|network|builder) prune(?: |$)/ },
+  {
+    programs: 'docker podman nerdctl',
+    phrase: /^(?:volume|network|secret|config|stack|service|swarm|context) (?:rm|remove|leave)(?: |$)/,
+  },
+  { programs: 'docker podman nerdctl', phrase: /^(?:container |image |)(?:rm|rmi|stop|kill) \uFFFC/ },
+  { programs: 'kubectl oc', word: /^(?:delete|drain|evict|cordon)$/ },
+  { programs: 'kubectl oc', phrase: /^replace/, option: /^--force/ },
+  { programs: 'kubectl oc', phrase: /^scale/, option: /^(?:--replicas=0|0)$/ },
+  { programs: 'helm', phrase: /^(?:uninstall|delete)(?: |$)/ },
+  {
+    programs: 'terraform tofu terragrunt pulumi cdk sls serverless',
+    phrase: /^(?:destroy|remove|state rm|stack rm)(?: |$)/,
+  },
+  { programs: 'terraform tofu', option: /^-destroy$/ },
+  { programs: 'aws', word: /^(?:delete|terminate|remove|deregister|purge|revoke|disable)-|^(?:rb|rm)$/ },
+  {
+    programs:
+      'gcloud az doctl oci ibmcloud linode-cli hcloud fly flyctl heroku vercel netlify firebase eksctl kops kind minikube k3d vagrant multipass',
+    word: /^(?:delete|destroy|remove|purge|rm|apps:destroy|pg:reset)$|^(?:delete|destroy|remove|purge)-/,
+  },
+  { programs: 'gsutil s3cmd mc s5cmd', phrase: /^(?:rm|rb|del)(?: |$)/ },
+  { programs: 'rclone', phrase: /^(?:delete|purge|cleanup|rmdir|rmdirs|sync) /, option: /:/ },
+  { programs: 'gh glab', word: /^delete$/ },
+  { programs: 'npm cargo gem', phrase: /^(?:unpublish|yank)(?: |$)/ },
+  { programs: 'virsh', phrase: /^(?:destroy|undefine)(?: |$)/ },
+  { programs: 'lxc', phrase: /^delete(?: |$)/ },
+  { programs: 'crontab', option: /^-r$/ },
+  { programs: 'atrm' },
+]);
 
 /** Commands that change something that runs elsewhere, without destroying it. */
-const changes: readonly RegExp[] = [
-  /^(?:kubectl|oc)(?: -\S{1,60}){0,6} (?:apply|create|patch|edit|replace|scale|rollout|set|label|annotate|expose|run|taint)(?: |$)/,
-  /^helm(?: -\S{1,60}){0,6} (?:install|upgrade|rollback)(?: |$)/,
-  /^(?:terraform|tofu|terragrunt|pulumi)(?: -\S{1,60}){0,6} (?:apply|up|import|taint)(?: |$)/,
-  /^ansible(?:-playbook)? /,
-  /^aws(?: \S{1,80}){0,8} (?:create|put|update|run|start|stop|modify|attach|detach|deploy)-[a-z-]{1,60}(?: |$)/,
-];
+const changes = new WordTable([
+  {
+    programs: 'kubectl oc',
+    phrase: /^(?:apply|create|patch|edit|replace|scale|rollout|set|label|annotate|expose|run|taint)(?: |$)/,
+  },
+  { programs: 'helm', phrase: /^(?:install|upgrade|rollback)(?: |$)/ },
+  { programs: 'terraform tofu terragrunt pulumi', phrase: /^(?:apply|up|import|taint)(?: |$)/ },
+  { programs: 'ansible ansible-playbook' },
+  { programs: 'aws', word: /^(?:create|put|update|run|start|stop|modify|attach|detach|deploy|reboot)-/ },
+]);
 
 /** Commands that change the machine itself. */
-const machine: readonly RegExp[] = [
-  /^(?:apt|apt-get|aptitude|yum|dnf|zypper|apk|pacman|brew|snap|flatpak|port|emerge|rpm|dpkg)(?: -\S{1,30}){0,4} (?:install|add|remove|purge|erase|upgrade|dist-upgrade|full-upgrade|autoremove|update|-i|-U|-e|-r|-S\w{0,4}|-R\w{0,4}|del)(?: |$)/,
-  /^(?:rpm|dpkg|pacman) -[a-zA-Z]{0,6}(?:[ieUrSR])[a-zA-Z]{0,6} /,
-  /^(?:npm|pnpm|bun)(?: \S{1,40}){0,4} (?:-g|--global|--location=global)(?: |$)/,
-  /^yarn global add /,
-  /^(?:systemctl|service|rc-service|launchctl|initctl)(?: -\S{1,20})* (?:\S{1,60} )?(?:start|stop|restart|reload|disable|mask|daemon-reload)(?: |$)/,
-  /^(?:sysctl (?:-w|-p|.{1,80}=)|hostnamectl set|timedatectl set|localectl set|swapoff|swapon|date -s|hwclock )/,
-  /^(?:iptables|ip6tables|nft|ufw|firewall-cmd|setenforce|aa-disable|aa-teardown|auditctl|update-crypto-policies) /,
-  /^ip (?:link|addr|route|rule) (?:set|add|del|flush)/,
-  /^(?:groupadd|groupdel|userdel|update-alternatives|ldconfig|update-rc\.d|chkconfig|update-grub|grub-install)(?: |$)/,
-];
+const machine = new WordTable([
+  {
+    programs: 'apt apt-get aptitude yum dnf zypper apk pacman brew snap flatpak port emerge',
+    phrase:
+      /^(?:install|add|remove|purge|erase|upgrade|dist-upgrade|full-upgrade|autoremove|update|del|uninstall)(?: |$)/,
+  },
+  {
+    programs: 'rpm dpkg pacman',
+    option: /^-[a-zA-Z]{0,6}[ieUrSR][a-zA-Z]{0,6}$|^--(?:install|upgrade|erase|remove|purge|sync)$/,
+  },
+  {
+    programs: 'npm pnpm bun',
+    phrase: /^(?:install|i|add|uninstall|rm|remove|update|link)(?: |$)/,
+    option: /^(?:-g|--global|--location=global)$/,
+  },
+  { programs: 'yarn', phrase: /^global (?:add|remove)/ },
+  {
+    programs: 'systemctl rc-service launchctl initctl',
+    phrase: /^(?:start|stop|restart|reload|disable|mask|daemon-reload|try-restart)(?: |$)/,
+  },
+  { programs: 'service rc-service', phrase: /^\S{1,80} (?:start|stop|restart|reload)$/ },
+  { programs: 'sysctl', option: /^(?:-w|-p|--write|--load|--system)$|=/ },
+  { programs: 'hostnamectl timedatectl localectl', word: /^set-/ },
+  {
+    programs:
+      'swapoff swapon hwclock nft ufw firewall-cmd setenforce aa-disable aa-teardown auditctl update-crypto-policies',
+  },
+  {
+    programs: 'iptables ip6tables',
+    option: /^(?:-[ADIFPXNRZ]|--(?:append|delete|insert|flush|policy|replace|delete-chain|new-chain))$/,
+  },
+  { programs: 'ip', phrase: /^(?:link|addr|address|route|rule) (?:set|add|del|delete|flush|change)(?: |$)/ },
+  { programs: 'groupadd groupdel userdel groupmod update-alternatives ldconfig update-grub grub-install' },
+]);
 
-const matching = (line: string, patterns: readonly RegExp[]): boolean => patterns.some((pattern) => pattern.test(line));
-const first = (line: string): string => (line.length > 80 ? `${line.slice(0, 80)}…` : line).replaceAll('\uFFFC', '…');
-
-const byWords =
-  (patterns: readonly RegExp[], says: (line: string) => string): Check['judge'] =>
-  ({ invocation }) => {
-    if (
-      invocation.args.some(
-        ({ text }) => text === '--help' || text === '--dry-run' || text === '--dry-run=client' || text === '--version',
-      )
-    )
-      return [];
-    const line = lineOf(invocation);
-    return matching(line, patterns) ? [says(first(line))] : [];
-  };
+const says = ({ invocation }: { invocation: Invocation }): string => `"${shown(lineOf(invocation))}"`;
 
 export const systemChecks: readonly Check[] = [
   {
@@ -78,13 +120,12 @@ export const systemChecks: readonly Check[] = [
     why: 'Everything else on the machine ends with it, the worker too.',
     advice: 'End the processes that the plan itself started, by their ids.',
     judge: (subject) => {
-      if (subject.invocation.machine === 'container') return [];
-      const found = byWords(
-        halts,
-        (line) => `"${line}" stops the machine or processes that are not the plan's.`,
-      )(subject);
+      const { invocation } = subject;
+      if (invocation.machine === 'container') return [];
       const isTrigger = effectsThat(subject, 'write').some(({ path }) => path.text === '/proc/sysrq-trigger');
-      return isTrigger ? [...found, 'A write to /proc/sysrq-trigger stops the machine.'] : found;
+      return halts.fits(invocation) || killsAll(invocation) || isTrigger
+        ? [`${says(subject)} stops the machine, or processes that are not the plan's.`]
+        : [];
     },
   },
   {
@@ -94,7 +135,8 @@ export const systemChecks: readonly Check[] = [
     confidence: 0.95,
     why: 'Clusters, clouds and container engines are shared, and no snapshot of files brings them back.',
     advice: 'Leave it to a person, in a run with an approval gate.',
-    judge: byWords(infrastructure, (line) => `"${line}" removes what is not of the workspace.`),
+    judge: (subject) =>
+      destroys.fits(subject.invocation) ? [`${says(subject)} removes what is not of the workspace.`] : [],
   },
   {
     id: 'infrastructure-change',
@@ -103,7 +145,10 @@ export const systemChecks: readonly Check[] = [
     confidence: 0.8,
     why: 'What runs elsewhere changes at once and is not rolled back.',
     advice: 'Render or plan the change into a file, and apply it after an approval.',
-    judge: byWords(changes, (line) => `"${line}" changes what runs elsewhere.`),
+    judge: (subject) =>
+      changes.fits(subject.invocation) && !destroys.fits(subject.invocation)
+        ? [`${says(subject)} changes what runs elsewhere.`]
+        : [],
   },
   {
     id: 'system-change',
@@ -113,9 +158,9 @@ export const systemChecks: readonly Check[] = [
     why: 'Packages, services, users and firewalls of the machine are shared, and are not rolled back.',
     advice: 'Put what the project needs into its own manifest or image.',
     judge: (subject) =>
-      subject.invocation.machine === 'container'
-        ? []
-        : byWords(machine, (line) => `"${line}" changes the machine itself.`)(subject),
+      subject.invocation.machine !== 'container' && machine.fits(subject.invocation)
+        ? [`${says(subject)} changes the machine itself.`]
+        : [],
   },
   {
     id: 'remote-history',
@@ -124,22 +169,15 @@ export const systemChecks: readonly Check[] = [
     confidence: 0.95,
     why: 'Commits of others disappear from the shared repository.',
     advice: 'Push a new commit that reverts; never force.',
-    judge: ({ invocation: { program, args } }) => {
+    judge: (subject) => {
+      const { program, args } = subject.invocation;
       const words = args.map(({ text }) => text);
       const at = words.indexOf('push');
       if (program !== 'git' || at === -1) return [];
-      const isForced = words
-        .slice(at + 1)
-        .some(
-          (text) =>
-            /^(?:--force(?:-with-lease(?:=.{0,200})?|-if-includes)?|-[a-z]{0,6}[fd][a-z]{0,6}|--delete|--mirror|--prune)$/.test(
-              text,
-            ) ||
-            /^\+./.test(text) ||
-            /^:./.test(text),
-        );
-      return isForced
-        ? [`"${first(`git ${words.slice(at).join(' ')}`)}" rewrites or deletes what others have pushed.`]
+      const forces =
+        /^(?:--force|--force-with-lease|--force-if-includes|--force-with-lease=.*|-[a-z]{0,6}[fd][a-z]{0,6}|--delete|--mirror|--prune|[+:].*)$/;
+      return words.slice(at + 1).some((word) => forces.test(word))
+        ? [`${says(subject)} rewrites or deletes what others have pushed.`]
         : [];
     },
   },

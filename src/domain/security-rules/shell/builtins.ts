@@ -23,13 +23,14 @@ const changeFolder: Builtin = (args, scope, { workspace }) => {
 };
 
 /** `export`, `declare` and their like: words of the form name=value. */
-const declare: Builtin = (args, scope) => {
+const declare: Builtin = (args, scope, reader, call) => {
   for (const word of args) {
     const match = /^([A-Za-z_][A-Za-z0-9_]*)(\+?)=/.exec(word.text);
     if (!match) continue;
     const value = slice(word, match[0].length);
     const before = match[2] ? (scope.lookup(match[1] as string)?.at(-1) ?? []) : [];
     scope.assign(match[1] as string, [concat([emptyText, ...before, value])]);
+    reader.record([plain(':')], scope, { ...call, environment: [{ name: match[1] as string, value }] });
   }
   return emptyText;
 };

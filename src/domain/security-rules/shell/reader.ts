@@ -277,16 +277,16 @@ export class Reader implements Substitutions {
       if (word.type === 'Word') return this.expander.fields(word, scope);
       return [concat([plain(`${word.name}=`), ...this.value(word, scope)])];
     });
+    const environment = assignments.map(({ part, value }) => ({
+      name: part.name,
+      value: concat([emptyText, ...value]),
+    }));
     return this.redirected(node.redirects, scope, (call) => {
       if (words.length === 0) {
         for (const { part, value } of assignments) this.assign(part, value, scope);
-        if (call.redirections.length > 0) this.record([plain(':')], scope, call);
+        this.record([plain(':')], scope, { ...call, environment });
         return emptyText;
       }
-      const environment = assignments.map(({ part, value }) => ({
-        name: part.name,
-        value: concat([emptyText, ...value]),
-      }));
       return this.execute(words, scope, { ...call, environment });
     });
   }

@@ -196,7 +196,7 @@ const shapes: readonly RegExp[] = [
   /;\s{0,8}delete\s{1,8}from\s/i,
   /['"`)]\s{0,8}(?:or|and|\|\|)\s{1,8}['"(]?(\w{1,20})['"]?\s{0,4}(?:=|like)\s{0,4}['"(]?\1/i,
   /\bor\s{1,8}(\d{1,9})\s{0,4}=\s{0,4}\1(?!\d)/i,
-  /['"`)\d]\s{1,8}union\s{1,8}(?:all\s{1,8})?select\s/i,
+  /['"`)\d]\s{1,8}union\s{1,8}(?:all\s{1,8}select|select)\s/i,
   /['"`]\s{0,8}(?:or|and)\s{1,8}(?:sleep|benchmark|pg_sleep|waitfor)\b/i,
 ];
 
