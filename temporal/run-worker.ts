@@ -74,7 +74,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
       ...common,
       taskQueue,
       bundlePath: options.bundlePath ?? builtBundle(),
-      sinks: workflowSinks(bus, metrics),
+      sinks: workflowSinks(bus, metrics, logger),
     }),
     // What touches this machine's folders comes by a queue of its own.
     await createParleyWorker({ ...common, taskQueue: hostQueue, bundlePath: null }),

@@ -1,4 +1,5 @@
 import type { InjectedSinks } from '@temporalio/worker';
+import type { Logger } from 'pino';
 import type { WorkMetrics } from '../activities/metrics.js';
 import type { BusPort } from '../src/contracts/bus.js';
 import { recordWork } from '../src/tracing.js';
@@ -16,8 +17,8 @@ const recordOutcome = ({ id, kind, tenant, state, spend, error, ...outcome }: Wo
   });
 };
 
-/** What workflows tell the bus, the metrics and the trace. Not during replay, which has nothing new to say. */
-export const workflowSinks = (bus: BusPort, metrics: WorkMetrics): InjectedSinks<ParleySinks> => ({
+/** What workflows tell the bus, the metrics, the log and the trace. Not during replay, which has nothing new to say. */
+export const workflowSinks = (bus: BusPort, metrics: WorkMetrics, logger: Logger): InjectedSinks<ParleySinks> => ({
   bus: {
     hint: { fn: ({ workflowId }, type) => bus.publish(workflowId, { type }), callDuringReplay: false },
     partial: {
@@ -32,6 +33,8 @@ export const workflowSinks = (bus: BusPort, metrics: WorkMetrics): InjectedSinks
       fn: ({ searchAttributes: indexed }, status) => {
         metrics.workEnded(status.kind, status.state);
         const [traceId] = indexed[searchAttributes.traceId.name] ?? [];
+        const { id, kind, state } = status;
+        logger.info({ [`${kind}_id`]: id, trace_id: traceId, state }, `${kind} ended`);
         if (typeof traceId === 'string') recordOutcome(status, traceId);
       },
       callDuringReplay: false,

@@ -134,7 +134,7 @@ export const mountRoutes = (routes: readonly AnyRoute[], options: MountOptions):
   for (const [path, taken] of methods) {
     const allow = taken.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
     router.all(path, (request) => {
-      throw new ProblemError('method_not_allowed', `${request.method} is not taken here; ${allow} is.`, {
+      throw new ProblemError('method_not_allowed', `This path takes ${allow}; got ${request.method}.`, {
         headers: { Allow: allow },
       });
     });

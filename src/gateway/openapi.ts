@@ -8,7 +8,7 @@ import type { AnyRoute } from './route.js';
 const problemExample = (code: ProblemCode) =>
   problemDocument(
     code === 'invalid_request'
-      ? new ProblemError(code, '1 fault; nothing was started.', {
+      ? new ProblemError(code, '1 fault; nothing was done.', {
           errors: [{ path: 'lanes[0].tier', message: 'must be gold, silver or bronze; got "tin"' }],
         })
       : new ProblemError(code, problems[code].advice),

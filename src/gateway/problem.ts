@@ -76,7 +76,7 @@ export class ProblemError extends Error {
 export const invalidRequest = (errors: readonly Fault[]): ProblemError =>
   new ProblemError(
     'invalid_request',
-    `${errors.length} ${errors.length === 1 ? 'fault' : 'faults'}; nothing was started.`,
+    `${errors.length} ${errors.length === 1 ? 'fault' : 'faults'}; nothing was done.`,
     {
       errors,
     },

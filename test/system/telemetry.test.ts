@@ -10,7 +10,10 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { Worker } from '@temporalio/worker';
+import type { WorkflowInfo } from '@temporalio/workflow';
+import { pino } from 'pino';
 import { Registry } from 'prom-client';
+import request from 'supertest';
 import { createWorkMetrics } from '../../activities/metrics.js';
 import { LocalBus } from '../../src/bus/local.js';
 import { loadConfig } from '../../src/config.js';
@@ -19,6 +22,7 @@ import { startTelemetry } from '../../src/telemetry.js';
 import { openSpan, spanIds, workContext } from '../../src/tracing.js';
 import { serveMetrics } from '../../temporal/metrics-server.js';
 import { workflowSinks } from '../../temporal/workflow-sinks.js';
+import { aSession, createRig } from '../gateway/rig.js';
 import { type ModelServer, startModelServer } from '../support/model-server.js';
 import { type Product, startProduct } from '../support/product.js';
 
@@ -243,7 +247,7 @@ describe('spans of a session', () => {
     await Worker.runReplayHistory(
       {
         workflowBundle: { codePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '' },
-        sinks: workflowSinks(new LocalBus(), createWorkMetrics(registry)),
+        sinks: workflowSinks(new LocalBus(), createWorkMetrics(registry), pino({ level: 'silent' })),
       },
       history,
       id,
@@ -363,6 +367,28 @@ describe('telemetry', () => {
       );
     },
   );
+});
+
+describe('the log', () => {
+  test('names the trace of what a gateway starts and of what ends on a worker', async () => {
+    const lines: unknown[] = [];
+    const logger = pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) });
+    const rig = createRig({ logger });
+    await request(rig.app)
+      .post('/v1/sessions')
+      .send(aSession({ id: 's1' }));
+    const { traceId } = rig.sessions.held.get('s1')!.setup;
+    const { trace: sinks } = workflowSinks(new LocalBus(), createWorkMetrics(new Registry()), logger);
+    const info = { searchAttributes: { ParleyTraceId: [traceId] } } as unknown as WorkflowInfo;
+    await sinks.outcome.fn(info, await rig.sessions.status('s1'));
+    const work = { session_id: 's1', trace_id: traceId };
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ ...work, msg: 'session started', request_id: expect.any(String) }),
+        expect.objectContaining({ ...work, msg: 'session ended', state: 'STREAMING' }),
+      ]),
+    );
+  });
 });
 
 describe('the metrics of a worker alone', () => {

@@ -162,7 +162,10 @@ export const workRoutes = <
       const setup = definition.setUp(body, { id, traceId: ports.newTraceId(), webUiUrl: links.web_ui }, ports, call);
       const isRepeatable = body.id !== undefined || key !== undefined;
       const outcome = await started(setup, () => port(ports).start(setup, bodyHash(body), { isRepeatable }));
-      if (outcome === 'started') ports.metrics.started.inc({ kind });
+      if (outcome === 'started') {
+        ports.metrics.started.inc({ kind });
+        call.log.info({ [`${kind}_id`]: id, trace_id: setup.traceId }, `${kind} started`);
+      }
 
       const answerHeaders = {
         Location: links.self,
