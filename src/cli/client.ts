@@ -69,6 +69,7 @@ export class ParleyClient {
   /** An answer of any status; only a gateway that cannot be reached rejects. */
   async request(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
+    headers.set('parley-client', 'cli');
     if (this.#apiKey) headers.set('authorization', `Bearer ${this.#apiKey}`);
     try {
       return await fetch(this.baseUrl + path, { ...init, headers });

@@ -22,6 +22,7 @@ export const whenKeyWanted = (listener) => {
 
 const open = async (path, init = {}) => {
   const headers = new Headers(init.headers);
+  headers.set('parley-client', 'page');
   const key = savedKey();
   if (key) headers.set('authorization', `Bearer ${key}`);
   const response = await fetch(path, { ...init, headers });

@@ -35,7 +35,12 @@ export const feedbackRoute = (
     tag: collectionOf(kind),
     params: z.strictObject({ id: z.string().meta({ description: `Id of the ${kind}.`, example: exampleId }) }),
     query: z.strictObject({}),
-    headers: z.object({}),
+    headers: z.object({
+      'parley-client': z
+        .enum(['cli', 'page'])
+        .optional()
+        .meta({ description: 'Sent by Parley’s own CLI and page; recorded as the source of the answer.' }),
+    }),
     body: feedbackBodySchema,
     bodyExample: { request_id: 'fr-20261121-0a1b2c', response: 'approve', comment: 'Looks right.' },
     responses: {
@@ -69,7 +74,7 @@ export const feedbackRoute = (
       tenant: (await port(ports).status(knownId(kind, id))).tenant,
       what: `${kind} ${id}`,
     }),
-    handle: async ({ params: { id }, body }, ports, { caller }) => {
+    handle: async ({ params: { id }, headers, body }, ports, { caller }) => {
       const { authenticated } = caller;
       const receipt = await port(ports).feedback(knownId(kind, id), {
         request_id: body.request_id,
@@ -78,7 +83,7 @@ export const feedbackRoute = (
         digest: body.digest ?? null,
         provided_by: authenticated ? caller.name : (body.provided_by ?? caller.name),
         authenticated,
-        source: 'http',
+        source: headers['parley-client'] ?? 'http',
       });
       return { status: 200, body: receipt };
     },
