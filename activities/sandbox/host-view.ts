@@ -98,8 +98,14 @@ const programFolders = (path: string): string[] =>
   path
     .split(delimiter)
     .filter((folder) => isAbsolute(folder) && !folder.split(sep).includes('node_modules'))
-    .filter((folder) => statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true)
-    .map((folder) => realpathSync(folder));
+    .flatMap((folder) => {
+      try {
+        const real = realpathSync(folder);
+        return statSync(real).isDirectory() ? [real] : [];
+      } catch {
+        return []; // not there, or not ours to read: nothing to find in it either way
+      }
+    });
 
 /** Programs look for their libraries beside their folder: of /opt/tool/bin the whole of /opt/tool. */
 const installationOf = (folder: string): string => {

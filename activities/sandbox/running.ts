@@ -16,8 +16,8 @@ import { joinScript, shell } from './scripts.js';
 
 /** How long after SIGTERM a command is killed. */
 const graceMs = 1_000;
-/** A command that writes more than so many times what is kept of its output is ended. */
-const outputFactor = 10;
+/** What a report keeps of each stream: reports stand in histories, where every byte is paid for again and again. */
+const tailBytes = 16_384;
 const endLimitMs = 10_000;
 /** Namespaces and mounts take some milliseconds; a mount of a dead server would wait for ever. */
 const setUpLimitMs = 60_000;
@@ -101,8 +101,8 @@ class Running implements RunningCommand {
   ) {
     const { launch, command, signal, onErrors } = input;
     this.tails = {
-      stdout: new OutputTail(command.limits.output_bytes),
-      stderr: new OutputTail(command.limits.output_bytes),
+      stdout: new OutputTail(tailBytes),
+      stderr: new OutputTail(tailBytes),
     };
     this.hasBegun = !launch.tellsBegin;
     this.begins = this.hearBegin(child.stdio[3] as Readable);
@@ -169,7 +169,7 @@ class Running implements RunningCommand {
 
   private take(stream: OutputStream, piece: Buffer): void {
     this.tails[stream].add(piece);
-    if (this.seen() > outputFactor * this.input.command.limits.output_bytes) this.stop('output');
+    if (this.seen() > this.input.command.limits.output_bytes) this.stop('output');
   }
 
   private seen(): number {
