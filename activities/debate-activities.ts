@@ -7,6 +7,7 @@ import type {
   LoadedContext,
   MemoryPort,
   MirrorPort,
+  RatingTable,
   Stored,
   TraceRecord,
 } from '../src/contracts/memory.js';
@@ -89,6 +90,10 @@ export const createDebateActivities = (ports: DebatePorts) => {
     },
 
     loadContext: (query: ContextQuery): Promise<LoadedContext> => told((signal) => memories.loadContext(query, signal)),
+
+    /** For sessions with `elo_weights`: the personas' ratings, 1200 for one without a match. */
+    loadRatings: (input: { tenant: string; personas: string[] }): Promise<RatingTable> =>
+      told((signal) => memories.loadRatings(input, signal)),
 
     askRole: (input: AskRoleInput): Promise<AskedRole> => askRole(input, ports),
 

@@ -8,8 +8,6 @@ import { createPrices, type Prices } from './pricing.js';
 
 /** Tokens a model may answer with when the request names no limit. */
 const presetMaxTokens = 1024;
-/** Reputation of a persona of whom nothing is known; memory will know more. */
-const presetRating = 1200;
 
 const isModel = (adapter: Adapter): adapter is ModelAdapter =>
   adapter.kind === 'openai' || adapter.kind === 'anthropic' || adapter.kind === 'openai-compatible';
@@ -119,6 +117,5 @@ export const createOperator = (config: Config, prices: Prices = createPrices(con
       }
     },
     window: () => window,
-    rating: () => presetRating,
   };
 };

@@ -102,6 +102,13 @@ export const verifications = proxyActivities<Pick<Activities, 'verifyIdentity'>>
   retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 10 },
 });
 
+/** What a session asks of memory before it begins; it does not wait long for it. */
+export const memories = proxyActivities<Pick<Activities, 'loadRatings'>>({
+  startToCloseTimeout: '10 seconds',
+  scheduleToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '2 seconds', maximumAttempts: 3 },
+});
+
 type Memories = Pick<Activities, 'loadContext' | 'storeTrace' | 'mirrorTrace'>;
 /** Memory: a debate without it goes on, so it is not tried for long. */
 export const memoriesOn = (queue: Queue): ActivityInterfaceFor<Memories> =>

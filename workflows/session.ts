@@ -31,7 +31,7 @@ import { sessionDetails, sessionStatus } from '../src/domain/session-view.js';
 import { ParleyError } from '../src/domain/errors.js';
 import { toFailure } from '../src/failure.js';
 import { directivesQuery, framesUpdate, reportSignal } from './messages.js';
-import { bus, calls, lanes } from './options.js';
+import { bus, calls, lanes, memories } from './options.js';
 import { isTimeout, openWork, refusal, rootMessage, usageIn, WorkLoop, type WorkKind, type WorkState } from './work.js';
 
 export interface SessionState extends WorkState<Session, SessionEvent> {
@@ -232,6 +232,9 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
 
   const perform = (effect: SessionEffect): void => {
     switch (effect.type) {
+      case 'load_ratings':
+        loop.call(() => ratingsOf(effect.personas));
+        return;
       case 'run_lanes':
         state.groups.push({ group: effect.group, lanes: effect.lanes, attempt: 1 });
         runGroup(effect.group, effect.lanes, 1);
@@ -248,6 +251,17 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
       case 'merge_texts':
         loop.call(async () => ({ type: 'MERGED', record: await merge() }));
         return;
+    }
+  };
+
+  const ratingsOf = async (personas: string[]): Promise<SessionEvent> => {
+    try {
+      const ratings = await memories.loadRatings.executeWithOptions({ summary: 'ratings of the personas' }, [
+        { tenant: setup.tenant, personas },
+      ]);
+      return { type: 'RATINGS', ratings };
+    } catch (error) {
+      return { type: 'RATINGS', ratings: null, message: rootMessage(error) };
     }
   };
 

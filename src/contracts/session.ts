@@ -123,7 +123,9 @@ export const policySchema = z
         bronze: z.number().positive().default(1),
       })
       .prefault({}),
-    elo_weights: z.boolean().default(false),
+    elo_weights: z.boolean().default(false).meta({
+      description: 'Multiply the weight of each lane by clamp(rating / 1200, 0.5, 1.5) of its persona, from memory.',
+    }),
     provisional: z
       .strictObject({
         enabled: z.boolean().default(true),

@@ -35,7 +35,7 @@ export interface LaneSetup extends CallSetup {
   instructions: string | null;
   diversitySeed: number;
   tier: Tier;
-  /** Persona weight x tier weight x reputation (spec 01 "Agreement and answers"). */
+  /** Persona weight x tier weight, and once memory was asked x reputation (spec 01 "Agreement and answers"). */
   weight: number;
   timeoutMs: number | null;
 }
@@ -72,7 +72,6 @@ export interface Operator {
   /** What one call is likely to use, guard-banded by tier (details 1.6), or why it cannot be priced. */
   estimate(adapter: Adapter, prompt: string, tier: Tier): Amount | { unpriced: string };
   window(tenant: string): WindowLimits;
-  rating(tenant: string, personaId: string): number;
 }
 
 export type { LaneSpec, OpenSession };

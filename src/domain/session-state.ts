@@ -34,7 +34,7 @@ export interface CallRecord {
 /** What a session waits for, without the words: set once per change, so that `since` is true (spec 08 "waiting"). */
 export interface WaitingRecord {
   for: Waiting['for'];
-  on: 'dispatch' | 'lanes' | 'judge' | 'arbiter' | 'merge';
+  on: 'ratings' | 'dispatch' | 'lanes' | 'judge' | 'arbiter' | 'merge';
   since: number;
 }
 

@@ -1,4 +1,5 @@
 import type { SessionDurableEvent } from '../contracts/session-events.js';
+import type { RatingTable } from '../contracts/memory.js';
 import type { LaneReport } from './lane.js';
 import type { Amount } from './session-setup.js';
 import type { CallRecord, Session } from './session-state.js';
@@ -6,6 +7,8 @@ import type { CallRecord, Session } from './session-state.js';
 /** What can happen to a session, from outside the pure code. */
 export type SessionEvent =
   | { type: 'FAN_OUT' }
+  /** What memory knows of the personas; null: it could not be read, and `message` says why. */
+  | { type: 'RATINGS'; ratings: RatingTable | null; message?: string }
   /** What happened in one instant, as far as its reporter can tell: the lanes take all of it, then the session decides. */
   | { type: 'REPORTS'; reports: readonly LaneReport[] }
   /** The activity that ran a group ended; lanes it left open have lost their agent. */
@@ -18,6 +21,8 @@ export type SessionEvent =
 
 /** What a session wants done; the workflow performs it. */
 export type SessionEffect =
+  /** Comes first where `elo_weights` is on; the lanes go out once RATINGS is there. */
+  | { type: 'load_ratings'; personas: string[] }
   | { type: 'run_lanes'; group: string; lanes: string[] }
   /** Running lanes must ask again what they are to do. */
   | { type: 'direct_lanes' }

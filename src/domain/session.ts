@@ -16,6 +16,7 @@ import {
 } from './session-machine.js';
 import { nextMove } from './session-next.js';
 import { emitProvisional, emitRevision, expireProvisional, provisionalDue } from './session-provisional.js';
+import { askForRatings, weigh } from './session-reputation.js';
 import { askScorer, scoreOf, takeScore } from './session-scoring.js';
 import type { Amount } from './session-setup.js';
 import type { Session } from './session-state.js';
@@ -60,7 +61,16 @@ const take = (draft: SessionDraft, event: SessionEvent): void => {
     case 'FAN_OUT':
       // What comes after the end is counted; anywhere else the table's refusal stands.
       if (isOver(session)) session.dropped += 1;
+      else if (session.state === 'INIT' && session.setup.policy.elo_weights) askForRatings(draft);
       else {
+        transition(draft, 'FAN_OUT');
+        fanOut(draft);
+      }
+      return;
+    case 'RATINGS':
+      if (session.state !== 'INIT') session.dropped += 1;
+      else {
+        weigh(draft, event);
         transition(draft, 'FAN_OUT');
         fanOut(draft);
       }

@@ -78,9 +78,6 @@ const priced = (
   return { estimate: noAmount, faults: [{ code: 'EBUDGET', message: estimate.unpriced }, ...faults] };
 };
 
-/** Reputation as a factor of weight: clamp(rating / 1200, 0.5, 1.5) (spec 01 "Agreement and answers"). */
-const reputation = (rating: number): number => Math.min(1.5, Math.max(0.5, rating / 1200));
-
 /** The smaller of two limits; null is none, and a negative suggestion counts as 0 (details 1.6). */
 const narrowest = (limit: number | null, suggested: number | undefined): number | null => {
   if (suggested === undefined) return limit;
@@ -111,7 +108,6 @@ export const setUpSession = (request: OpenSession, identity: SetupIdentity, oper
 
   const lane = (spec: Omit<LaneSpec, 'clones'>, clone: number, laneId: string): LaneSetup => {
     const personaId = spec.persona?.persona_id ?? spec.lane_id;
-    const factor = policy.elo_weights ? reputation(operator.rating(tenant, personaId)) : 1;
     const instructions = spec.persona?.instructions ?? null;
     return {
       laneId,
@@ -120,7 +116,7 @@ export const setUpSession = (request: OpenSession, identity: SetupIdentity, oper
       instructions,
       diversitySeed: clone,
       tier: spec.tier,
-      weight: spec.weight * policy.tier_weights[spec.tier] * factor,
+      weight: spec.weight * policy.tier_weights[spec.tier],
       timeoutMs: spec.timeout_ms ?? null,
       adapter: spec.adapter,
       adapterName: adapterName(spec.adapter),

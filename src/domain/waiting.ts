@@ -6,6 +6,8 @@ import { allEnded, isPastDeadline, type Session, type WaitingRecord } from './se
 /** The one helper that says why a session is not moving; null: it is moving, or over. */
 export const waitingFor = (session: Session): Omit<WaitingRecord, 'since'> | null => {
   switch (session.state) {
+    case 'INIT':
+      return session.setup.policy.elo_weights ? { for: 'worker', on: 'ratings' } : null;
     case 'DISPATCHED':
       return { for: 'worker', on: 'dispatch' };
     case 'STREAMING':
@@ -36,6 +38,7 @@ export const describeWaiting = (session: Session): Waiting | null => {
   const ids = list(open.map((lane) => lane.setup.laneId));
   const paused = open.filter((lane) => lane.state === 'PAUSED').map((lane) => lane.setup.laneId);
   const words = {
+    ratings: { detail: 'the ratings of the personas are being read', who: 'an operator: a worker has to be running' },
     dispatch: { detail: `no lane is dispatched yet: ${ids}`, who: 'an operator: a worker has to be running' },
     lanes: {
       detail: `${open.length} of ${session.lanes.length} lanes have not ended: ${ids}${paused.length > 0 ? `; paused by their agents: ${list(paused)}` : ''}`,
