@@ -6,6 +6,7 @@ export interface Embedder {
   readonly unrelatedBelow: number;
   /** One vector of length 1 for each text, in their order; all have the same dimensions. */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
+  close?(): Promise<void>;
 }
 
 /** Hears of what went wrong in memory and stopped nothing. */

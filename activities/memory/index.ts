@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { MemoryPort, MirrorPort } from '../../src/contracts/memory.js';
-import { createConnections, type Environment } from '../adapters/connections.js';
 import type { Embedder, OnError } from './embedder.js';
 import { hashingEmbedder } from './hashing-embedder.js';
 import { createModelEmbedder } from './model-embedder.js';
@@ -15,7 +14,7 @@ export interface MemoryOptions {
   /** PARLEY_EMBEDDING_MODEL as PROVIDER/MODEL; null: vectors are made in the process. */
   embeddingModel: string | null;
   /** Where keys and addresses of the embedding model are. */
-  environment: Environment;
+  environment: Readonly<Record<string, string | undefined>>;
   onError: OnError;
 }
 
@@ -34,9 +33,7 @@ export const memoryFile = (dataFolder: string): string => join(dataFolder, 'memo
  */
 export const openMemory = (options: MemoryOptions): OpenMemory => {
   const { dataFolder, mongodbUri, embeddingModel, environment, onError } = options;
-  const dispatcher = createConnections(environment);
-  const embedder =
-    embeddingModel === null ? hashingEmbedder : createModelEmbedder(embeddingModel, { environment, dispatcher });
+  const embedder = embeddingModel === null ? hashingEmbedder : createModelEmbedder(embeddingModel, environment);
   const mirror = mongodbUri === null ? null : new MongoMirror(mongodbUri, { embedder, onError });
   const memory = new SqliteMemory(memoryFile(dataFolder), { embedder, onError });
   return {
@@ -46,7 +43,7 @@ export const openMemory = (options: MemoryOptions): OpenMemory => {
     close: async () => {
       await memory.close();
       await mirror?.close();
-      await dispatcher.destroy();
+      await embedder.close?.();
     },
   };
 };

@@ -1,7 +1,6 @@
 import { embedMany } from 'ai';
-import type { Dispatcher } from 'undici';
 import { ParleyError } from '../../src/domain/errors.js';
-import { describeError, type Environment, fetchOver } from '../adapters/connections.js';
+import { createConnections, describeError, type Environment, fetchOver } from '../adapters/connections.js';
 import { embeddingModelFor } from '../adapters/model-provider.js';
 import { unit, type Embedder } from './embedder.js';
 
@@ -13,10 +12,8 @@ const maxCharacters = 8_000;
  * environment, as for every model.
  * @throws ParleyError ESEC, EPROTO when it cannot be asked at all
  */
-export const createModelEmbedder = (
-  name: string,
-  { environment, dispatcher }: { environment: Environment; dispatcher: Dispatcher },
-): Embedder => {
+export const createModelEmbedder = (name: string, environment: Environment): Embedder => {
+  const dispatcher = createConnections(environment);
   const model = embeddingModelFor(name, environment, fetchOver(dispatcher).fetch);
   return {
     name,
@@ -37,5 +34,6 @@ export const createModelEmbedder = (
         });
       }
     },
+    close: () => dispatcher.destroy(),
   };
 };

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { MemoryReader, MirrorPort } from '../../src/contracts/memory.js';
 import { ParleyError } from '../../src/domain/errors.js';
-import { createConnections } from '../adapters/connections.js';
 import type { Embedder, OnError } from './embedder.js';
 import { hashingEmbedder } from './hashing-embedder.js';
 import { type MemoryOptions, memoryFile } from './index.js';
@@ -21,12 +20,10 @@ const sharedAlone = (mirror: MirrorPort): MemoryReader => ({
 });
 
 /** The workers' embedder. In a process without their keys, where it cannot be made, `fault` says so once and for all. */
-const embedderFor = ({ embeddingModel, environment }: MemoryOptions, closers: (() => unknown)[]) => {
+const embedderFor = ({ embeddingModel, environment }: MemoryOptions) => {
   if (embeddingModel === null) return { embedder: hashingEmbedder, fault: null };
-  const dispatcher = createConnections(environment);
-  closers.push(() => dispatcher.destroy());
   try {
-    return { embedder: createModelEmbedder(embeddingModel, { environment, dispatcher }), fault: null };
+    return { embedder: createModelEmbedder(embeddingModel, environment), fault: null };
   } catch (fault) {
     if (!(fault instanceof ParleyError)) throw fault;
     const embedder: Embedder = { name: embeddingModel, unrelatedBelow: 1, embed: () => Promise.reject(fault) };
@@ -40,9 +37,9 @@ const embedderFor = ({ embeddingModel, environment }: MemoryOptions, closers: ((
  * @throws ParleyError when the URI is none
  */
 export const createMemoryReader = (options: MemoryOptions): OpenReader => {
-  const closers: (() => unknown)[] = [];
   const { dataFolder, mongodbUri } = options;
-  const { embedder, fault } = embedderFor(options, closers);
+  const { embedder, fault } = embedderFor(options);
+  const closers: (() => unknown)[] = [() => embedder.close?.()];
   if (fault !== null) options.onError(fault, 'memory is searched by words alone here');
   const onError: OnError = (error, what) => {
     if (error !== fault) options.onError(error, what);

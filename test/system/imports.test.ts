@@ -67,7 +67,8 @@ describe('imports point inwards', () => {
         isIn(target, 'activities/adapters/') &&
         !isIn(file, 'activities/adapters/') &&
         !isType &&
-        file !== 'temporal/run-worker.ts',
+        // Vectors come from models, which are reached in one way.
+        !['temporal/run-worker.ts', 'activities/memory/model-embedder.ts'].includes(file),
     );
     expect(shown(wrong)).toEqual([]);
   });

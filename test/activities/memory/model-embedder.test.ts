@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Embedder } from '../../../activities/memory/embedder.js';
 import { createModelEmbedder } from '../../../activities/memory/model-embedder.js';
 import { openMemory } from '../../../activities/memory/index.js';
-import { createConnections } from '../../../activities/adapters/connections.js';
 import { startModelServer, type ModelServer } from '../../support/model-server.js';
 import { aFolder, aTrace, shop } from './traces.js';
 
@@ -14,15 +14,22 @@ beforeAll(async () => {
 afterEach(() => server.reset());
 afterAll(() => server.close());
 
-const dispatcher = createConnections({});
-afterAll(() => dispatcher.destroy());
+const made: Embedder[] = [];
+afterAll(async () => {
+  for (const embedder of made) await embedder.close?.();
+});
+const anEmbedder = (name: string, given: Record<string, string>): Embedder => {
+  const embedder = createModelEmbedder(name, given);
+  made.push(embedder);
+  return embedder;
+};
 
 const environment = () => ({ OPENAI_API_KEY: 'the-key', OPENAI_BASE_URL: server.baseUrl });
 
 describe('an embedding model', () => {
   test('is asked by its name; its vectors are made as long as 1', async () => {
     server.mock.onEmbedding(/./, { embedding: [3, 4] });
-    const embedder = createModelEmbedder('openai/text-embedding-3-small', { environment: environment(), dispatcher });
+    const embedder = anEmbedder('openai/text-embedding-3-small', environment());
     const vectors = await embedder.embed(['one', 'two']);
     expect(embedder.name).toBe('openai/text-embedding-3-small');
     expect(vectors.map((vector) => Array.from(vector, (value) => value.toFixed(2)))).toEqual([
@@ -45,7 +52,7 @@ describe('an embedding model', () => {
     await once(provider, 'listening');
     const { port } = provider.address() as AddressInfo;
     const asked = { ...keys, [address]: `http://127.0.0.1:${port}/v1` };
-    expect(await createModelEmbedder(name, { environment: asked, dispatcher }).embed(['one'])).toHaveLength(1);
+    expect(await anEmbedder(name, asked).embed(['one'])).toHaveLength(1);
     expect(seen).toEqual([authorization]);
     provider.closeAllConnections();
     provider.close();
@@ -56,13 +63,13 @@ describe('an embedding model', () => {
     ['anthropic/claude', {}, 'of a provider that has embeddings; got "anthropic/claude"'],
     ['openai/text-embedding-3-small', {}, 'set OPENAI_API_KEY'],
     ['my-host/small', {}, 'set MY_HOST_BASE_URL or OPENAI_BASE_URL'],
-  ])('named %p is refused without what it needs', (name, given, message) => {
-    expect(() => createModelEmbedder(name, { environment: given, dispatcher })).toThrow(message);
+  ])('named %p is refused without what it needs', (name, given: Record<string, string>, message) => {
+    expect(() => anEmbedder(name, given)).toThrow(message);
   });
 
   test('that fails rejects in words, without the key', async () => {
     server.mock.onEmbedding(/./, { error: { message: 'overloaded', type: 'server_error' }, status: 400 });
-    const embedder = createModelEmbedder('openai/m', { environment: environment(), dispatcher });
+    const embedder = anEmbedder('openai/m', environment());
     const error = (await embedder.embed(['one']).catch((reason: unknown) => reason)) as Error;
     expect(error.message).toMatch(/^the embedding model openai\/m did not answer: .*overloaded/);
     expect(error.message).not.toContain('the-key');
