@@ -27,8 +27,9 @@ export const taskLimitsSchema = z
     cpu_ms: z.number().int().min(1).max(86_400_000).optional(),
     memory_mb: z.number().int().min(8).max(1_048_576).default(2_048),
     processes: z.number().int().min(1).max(100_000).default(512),
-    output_bytes: z.number().int().min(0).max(104_857_600).default(1_048_576).meta({
-      description: 'Output kept of each stream, its tail; a task that writes more than ten times as much is ended.',
+    output_bytes: z.number().int().min(0).max(1_073_741_824).default(10_485_760).meta({
+      description:
+        'Output on both streams together; a task that writes more is ended. Reports keep the end of each stream.',
     }),
   })
   .meta({ id: 'TaskLimits' });

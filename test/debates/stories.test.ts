@@ -153,7 +153,10 @@ describeWithSandbox('a debate that proceeds', () => {
         says: {
           solution: [
             proposes(
-              sh('a', 'rm -rf ./empty ./link ./.git; chmod 600 run.sh; echo x > ignored; ln -sf /etc dangling; exit 1'),
+              sh(
+                'a',
+                'rm -rf ./empty ./link; mv .git/HEAD .git/gone; chmod 600 run.sh; echo x > ignored; ln -sf /etc dangling; exit 1',
+              ),
             ),
             repairs(sh('b', 'exit 2')),
           ],
@@ -210,8 +213,8 @@ describeWithSandbox('a debate that proceeds', () => {
         says: {
           solution: [
             proposes(
-              sh('loud', "head -c 9000000 /dev/zero | tr '\\0' 'x'; echo the-end"),
-              sh('louder', "head -c 90000000 /dev/zero | tr '\\0' 'x'", { depends_on: ['loud'] }),
+              sh('loud', "head -c 10000000 /dev/zero | tr '\\0' 'x'; echo the-end"),
+              sh('louder', "head -c 20000000 /dev/zero | tr '\\0' 'x'", { depends_on: ['loud'] }),
             ),
           ],
           critic: [agrees(), { diagnosis: null }],
