@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm, watch, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createSandbox } from '../../../activities/sandbox/index.js';
+import { findSandbox } from '../../support/parts.js';
 import { agentsOf, allOf, answerOf, ask, listening, requestOf } from './agents.js';
 
 const node = process.execPath;
@@ -250,4 +252,81 @@ test('a program is found where the worker runs it from', async () => {
   await chmod(join(folder, 'agent.sh'), 0o755);
   const { frames } = await ask(trusting({ cwd: folder }), { kind: 'command', argv: ['./agent.sh'] });
   expect(answerOf(frames)).toBe(`in ${folder}`);
+});
+
+const describeWithBubblewrap = findSandbox() === null ? describe.skip : describe;
+
+describeWithBubblewrap('a command that nobody trusts', () => {
+  const sandbox = createSandbox({
+    settings: { backends: ['bubblewrap'], network: false, readFolders: [], image: '' },
+    environment: process.env,
+    bubblewrap: findSandbox(),
+    hidden: [],
+  });
+  const agents = () => agentsOf({ environment, sandbox });
+
+  test('runs in a sandbox: an empty folder, a clean environment, no network, nothing of the host', async () => {
+    const script = `ls -A; env | grep -c OPENAI; ls /root ${folder} 2>/dev/null; tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '; id -u; cat`;
+    const { frames } = await ask(agents(), sh(script), { prompt: 'Which colour?' });
+    expect(answerOf(frames)).toBe('0\nlo\n1000\nWhich colour?');
+    expect(frames.at(-1)).toMatchObject({ type: 'final' });
+  });
+
+  test('hears who asks, and what the request adds, also what a trusted one must not', async () => {
+    const adapter = {
+      ...sh('echo "$PARLEY_SESSION_ID $PARLEY_LANE_ID $PARLEY_INSTRUCTIONS $NODE_OPTIONS"'),
+      env: { NODE_OPTIONS: 'x' },
+    };
+    const { frames } = await ask(agents(), adapter, { instructions: "It's a test." });
+    expect(answerOf(frames)).toBe("session-1 a It's a test. x");
+  });
+
+  test('streams as it goes', async () => {
+    const frames = (await agents().open(requestOf(sh('echo one; exec sleep 1000')), listening().context))[
+      Symbol.asyncIterator
+    ]();
+    expect(await frames.next()).toMatchObject({ value: { type: 'partial', text: 'one' } });
+    await frames.return!();
+  });
+
+  test.each<[string, string, string]>([
+    ['fails', 'echo half; echo "no such colour" >&2; exit 3', 'sh ended with exit code 3: no such colour'],
+    ['is killed', 'kill -9 $$', 'sh was ended by SIGKILL'],
+    ['is not seen there', 'exec no-such-agent', 'PARLEY_SANDBOX_READ)'],
+  ])('that %s says so', async (_, script, message) => {
+    const { frames } = await ask(agents(), sh(script));
+    expect(frames.at(-1)).toMatchObject({
+      ...{ type: 'fail', code: 'EAGENTDOWN', retryable: false },
+      message: expect.stringContaining(message) as string,
+    });
+  });
+
+  test('that writes more than a mebibyte fails and is ended', async () => {
+    const { frames } = await ask(agents(), sh('yes "a long answer"'));
+    expect(frames.at(-1)).toMatchObject({ type: 'fail', code: 'EPROTO' });
+  });
+
+  test('that is aborted ends, whether somebody pulls or not', async () => {
+    const [pulled, unpulled] = [listening(), listening()];
+    const frames = (await agents().open(requestOf(sh('echo started; exec sleep 1000')), pulled.context))[
+      Symbol.asyncIterator
+    ]();
+    await agents().open(requestOf(sh('exec yes')), unpulled.context);
+    await frames.next();
+    const waiting = frames.next();
+    pulled.controller.abort();
+    unpulled.controller.abort();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+  });
+
+  test('that nobody pulls is held up by its own output', async () => {
+    const script = `require('fs').writeSync(1, 'x'.repeat(600000)); console.error('through')`;
+    const argv = [node, '-e', script];
+    const held = await agents().open(requestOf({ kind: 'command', argv }), listening().context);
+    // The same program, started later, is through.
+    expect(
+      answerOf(await allOf(await agents().open(requestOf({ kind: 'command', argv }), listening().context))),
+    ).toHaveLength(600_000);
+    expect(answerOf(await allOf(held))).toHaveLength(600_000);
+  });
 });
