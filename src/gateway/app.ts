@@ -32,15 +32,19 @@ export interface AppOptions {
 
 const probes = new Set(['/healthz', '/readyz', '/metrics']);
 
+/** The first names of the paths under /v1, each once. */
+const served = [...new Set(routes.flatMap(({ path }) => /^\/v1\/([^/]+)/.exec(path)?.[1] ?? []))];
+
 /** What exists under /v1, for those who ask for something else. */
 const notHere = (path: string): ProblemError => {
   const kind = /^\/v1\/([^/]+)/.exec(path)?.[1];
-  const later = kind !== undefined && collections.includes(kind) && kind !== 'sessions';
+  const isLater = kind !== undefined && collections.includes(kind) && !served.includes(kind);
+  const there = served.filter((name) => collections.includes(name)).join(' and ');
   return new ProblemError(
     'not_found',
-    later
-      ? `${kind} are not available in this version; of the kinds of work there are sessions. See /openapi.json.`
-      : `Nothing is at ${path.slice(0, 200)}; there are /v1/sessions, /v1/work, /healthz, /readyz, /metrics, /openapi.json and /docs.`,
+    isLater
+      ? `${kind} are not available in this version; of the kinds of work there are ${there}. See /openapi.json.`
+      : `Nothing is at ${path.slice(0, 200)}; there are ${served.map((name) => `/v1/${name}`).join(', ')}, /healthz, /readyz, /metrics, /openapi.json and /docs.`,
   );
 };
 

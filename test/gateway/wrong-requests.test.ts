@@ -320,8 +320,8 @@ describe('a request that cannot be read', () => {
   });
 
   test('to a kind that comes later says which kinds there are', async () => {
-    const { body } = await request(rig.app).post('/v1/debates').send({});
-    expect((body as { detail: string }).detail).toContain('of the kinds of work there are sessions');
+    const { body } = await request(rig.app).post('/v1/teams').send({});
+    expect((body as { detail: string }).detail).toContain('of the kinds of work there are sessions and debates');
   });
 
   test('with another method names those that are taken', async () => {
