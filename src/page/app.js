@@ -1,11 +1,20 @@
 import { html, render, useEffect, useState } from '/vendor/htm-preact.js';
 import { saveKey, whenKeyWanted } from './api.js';
+import { DebateView } from './debate-view.js';
 import { ListView } from './list-view.js';
 import { SessionView } from './session-view.js';
 
+const views = new Map([
+  ['sessions', SessionView],
+  ['debates', DebateView],
+]);
+
+/** The view of the address and the id of what it shows; without one, the list. */
 const route = () => {
-  const id = /^#\/sessions\/([^/]+)$/.exec(location.hash)?.[1];
-  return id ? { view: 'session', id: decodeURIComponent(id) } : { view: 'list' };
+  const [, collection, id] = /^#\/([a-z]+)\/([^/]+)$/.exec(location.hash) ?? [];
+  return views.has(collection)
+    ? { View: views.get(collection), id: decodeURIComponent(id) }
+    : { View: ListView, id: null };
 };
 
 const KeyForm = ({ wasWrong, done }) => {
@@ -47,9 +56,8 @@ const App = () => {
       done=${() => setKey(({ round }) => ({ wanted: false, wasWrong: false, round: round + 1 }))}
     />`;
   }
-  return place.view === 'session'
-    ? html`<${SessionView} key=${`${place.id} ${key.round}`} id=${place.id} />`
-    : html`<${ListView} key=${key.round} />`;
+  const { View, id } = place;
+  return html`<${View} key=${`${id} ${key.round}`} id=${id} />`;
 };
 
 const main = document.getElementById('main');

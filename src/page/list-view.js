@@ -1,31 +1,63 @@
 import { html, useEffect, useRef, useState } from '/vendor/htm-preact.js';
 import { get } from './api.js';
 import { AskForm } from './ask-form.js';
+import { firstLine, ordinaryWaits } from './model.js';
 import { ago, Badge } from './parts.js';
+import { StartDebate } from './start-debate.js';
+
+const kinds = [
+  ['', 'all kinds'],
+  ['session', 'sessions'],
+  ['debate', 'debates'],
+];
 
 const filters = [
   ['', 'all'],
   ['running', 'running'],
-  ['COMPLETE', 'complete'],
-  ['ERROR', 'failed'],
-  ['CANCELLED', 'cancelled'],
+  ['awaiting', 'waiting for a person'],
+  ['complete', 'complete'],
+  ['failed', 'failed'],
+  ['cancelled', 'cancelled'],
 ];
 
-/** "running" is no state of a machine: it is what the newest page holds that has not ended. */
-const query = (filter, cursor) => {
-  const parameters = new URLSearchParams();
-  if (filter && filter !== 'running') parameters.set('state', filter);
-  if (cursor) parameters.set('cursor', cursor);
+/** The state in which each kind's machine ends; a cancelled debate is an aborted one. */
+const ends = {
+  complete: { session: 'COMPLETE', debate: 'DONE' },
+  failed: { session: 'ERROR', debate: 'ABORTED' },
+  cancelled: { session: 'CANCELLED', debate: 'ABORTED' },
+};
+
+/** Of one kind the gateway finds a state; what it cannot be asked for is taken from a longer page. */
+const query = (kind, filter, cursor) => {
+  const state = ends[filter]?.[kind];
+  const parameters = new URLSearchParams({
+    ...(kind && { kind }),
+    ...(state && { state }),
+    ...(filter === 'awaiting' && { awaiting: 'true' }),
+    ...(filter && filter !== 'awaiting' && !state && { limit: '200' }),
+    ...(cursor && { cursor }),
+  });
   return `/v1/work?${parameters}`;
 };
 
-const href = (item) => (item.kind === 'session' ? `#/sessions/${encodeURIComponent(item.id)}` : item.links.web_ui);
+const fits = (filter, { kind, state, lifecycle }) => {
+  if (filter === 'running') return lifecycle === 'running' || lifecycle === 'waiting';
+  return !(filter in ends) || ends[filter][kind] === state;
+};
+
+const href = (item) =>
+  item.kind === 'session' || item.kind === 'debate'
+    ? `#/${item.kind}s/${encodeURIComponent(item.id)}`
+    : item.links.web_ui;
+
+/** Whether it waits for more than its own lanes and workers. */
+const isHeldUp = ({ waiting_for: reason }) => reason !== null && !ordinaryWaits.has(reason);
 
 /** The summary without the kind, which stands below it. */
-const title = ({ id, kind, summary }) => summary.trim().split('\n')[0].replace(`${kind}: `, '') || id;
+const title = ({ id, kind, summary }) => firstLine(summary).replace(`${kind}: `, '') || id;
 
 /** Newest first, asked for again every two seconds while somebody looks. */
-const useWork = (filter) => {
+const useWorkList = (kind, filter) => {
   const [work, setWork] = useState({ items: null, next: null, error: null });
   const [older, setOlder] = useState([]);
   useEffect(() => {
@@ -35,7 +67,7 @@ const useWork = (filter) => {
     const look = async () => {
       if (!document.hidden) {
         try {
-          const { items, next_cursor } = await get(query(filter), leaving.signal);
+          const { items, next_cursor } = await get(query(kind, filter), leaving.signal);
           setWork({ items, next: next_cursor, error: null });
         } catch (error) {
           if (leaving.signal.aborted) return;
@@ -49,24 +81,31 @@ const useWork = (filter) => {
       leaving.abort();
       clearTimeout(timer);
     };
-  }, [filter]);
+  }, [kind, filter]);
   const more = async () => {
     const cursor = older.at(-1)?.next ?? work.next;
-    const page = await get(query(filter, cursor));
+    const page = await get(query(kind, filter, cursor));
     setOlder([...older, { items: page.items, next: page.next_cursor }]);
   };
   const seen = new Set();
   const items = work.items
     ? [...work.items, ...older.flatMap((page) => page.items)]
         .filter(({ id }) => !seen.has(id) && seen.add(id))
-        .filter(({ lifecycle }) => filter !== 'running' || lifecycle === 'running' || lifecycle === 'waiting')
+        .filter((item) => fits(filter, item))
     : null;
   return { items, error: work.error, hasMore: Boolean(older.length > 0 ? older.at(-1).next : work.next), more };
 };
 
+const Choice = ({ name, choices, value, choose }) =>
+  html`<label for="choice-${name}">${name}</label>
+    <select id="choice-${name}" value=${value} onChange=${(event) => choose(event.target.value)}>
+      ${choices.map(([each, words]) => html`<option value=${each}>${words}</option>`)}
+    </select>`;
+
 export const ListView = () => {
+  const [kind, setKind] = useState('');
   const [filter, setFilter] = useState('');
-  const { items, error, hasMore, more } = useWork(filter);
+  const { items, error, hasMore, more } = useWorkList(kind, filter);
   const list = useRef(null);
   useEffect(() => {
     document.title = 'Parley';
@@ -83,18 +122,19 @@ export const ListView = () => {
   };
 
   return html`<div class="home">
-    <section class="panel ask" aria-labelledby="ask-title">
-      <h1 id="ask-title">Ask a team</h1>
-      <${AskForm} />
-    </section>
+    <div class="start">
+      <section class="panel ask" aria-labelledby="ask-title">
+        <h1 id="ask-title">Ask a team</h1>
+        <${AskForm} />
+      </section>
+      <${StartDebate} />
+    </div>
     <section class="work" aria-labelledby="work-title">
       <div class="work-head">
         <h2 id="work-title">Work</h2>
         <div class="filter">
-          <label for="filter">Show</label>
-          <select id="filter" value=${filter} onChange=${(event) => setFilter(event.target.value)}>
-            ${filters.map(([value, name]) => html`<option value=${value}>${name}</option>`)}
-          </select>
+          <${Choice} name="Kind" choices=${kinds} value=${kind} choose=${setKind} />
+          <${Choice} name="Show" choices=${filters} value=${filter} choose=${setFilter} />
         </div>
       </div>
       ${error &&
@@ -103,7 +143,9 @@ export const ListView = () => {
         ? !error && html`<p class="hint">Looking…</p>`
         : items.length === 0
           ? html`<p class="empty">
-              ${filter ? 'Nothing in this state.' : 'Nothing yet. Ask a question to see a team at work.'}
+              ${filter || kind
+                ? 'Nothing of this kind and state.'
+                : 'Nothing yet. Ask a question to see a team at work.'}
             </p>`
           : html`<ul class="rows" ref=${list} onKeyDown=${walk}>
               ${items.map(
@@ -111,7 +153,7 @@ export const ListView = () => {
                   html`<li key=${item.id}>
                     <a class="row" href=${href(item)}>
                       <span class="row-title">${title(item)}</span>
-                      <${Badge} state=${item.waiting_for ? 'waiting' : item.state} />
+                      <${Badge} state=${isHeldUp(item) ? 'waiting' : item.state} />
                       <span class="row-meta">
                         ${item.kind} · ${item.tenant === 'default' ? '' : `${item.tenant} · `}
                         <time datetime=${item.started_at}>${ago(item.started_at)}</time>${' · '}<code>${item.id}</code>

@@ -2,6 +2,9 @@
 
 export const endedLifecycle = new Set(['completed', 'failed', 'cancelled']);
 
+/** Reasons to wait that are no cause for concern. */
+export const ordinaryWaits = new Set(['lane', 'worker', 'timer']);
+
 export const isEnded = ({ status }) => status !== null && endedLifecycle.has(status.lifecycle);
 
 /** An answer as a person reads it: text as it is, JSON indented. */
@@ -14,6 +17,9 @@ export const headline = (text, most = 160) => {
   const line = firstLine(text);
   return line.length > most ? `${line.slice(0, most - 1)}…` : line;
 };
+
+/** With a capital first and a full stop, as a sentence that stands by itself. */
+export const sentence = (text) => text.replace(/^\p{Ll}/u, (first) => first.toUpperCase()).replace(/([^.!?…])$/, '$1.');
 
 export const percent = (share) => `${Math.round(share * 100)}\u202f%`;
 

@@ -1,7 +1,12 @@
 import { html } from '/vendor/htm-preact.js';
+import { words } from './model.js';
 
 const tones = {
   COMPLETE: 'good',
+  SUCCEEDED: 'good',
+  succeeded: 'good',
+  approved: 'good',
+  for: 'good',
   FINALIZED: 'good',
   completed: 'good',
   PROVISIONAL: 'maybe',
@@ -9,16 +14,44 @@ const tones = {
   waiting: 'maybe',
   DEADLINE: 'maybe',
   ARBITER: 'maybe',
+  AWAITING_APPROVAL: 'maybe',
+  SELF_HEALING: 'maybe',
+  ROLLING_BACK: 'maybe',
+  rolled_back: 'maybe',
+  pending: 'maybe',
+  changes_requested: 'maybe',
+  medium: 'maybe',
   ERROR: 'bad',
   FAILED: 'bad',
   REJECTED: 'bad',
   failed: 'bad',
+  BLOCKED: 'bad',
+  blocked: 'bad',
+  ABORTED: 'bad',
+  aborted: 'bad',
+  rollback_incomplete: 'bad',
+  rejected: 'bad',
+  refused: 'bad',
+  against: 'bad',
+  critical: 'bad',
+  high: 'bad',
   CANCELLED: 'mute',
   cancelled: 'mute',
   INIT: 'mute',
+  IDLE: 'mute',
+  // Whatever came of it: a list of debates does not know.
+  DONE: 'mute',
+  not_run: 'mute',
+  expired: 'mute',
+  void: 'mute',
+  abstain: 'mute',
+  low: 'mute',
 };
 
-export const Badge = ({ state }) => html`<span class="badge ${tones[state] ?? 'live'}">${state.toLowerCase()}</span>`;
+export const toneOf = (state) => tones[state] ?? 'live';
+
+/** A state in its tone; `text` where its name is not the word for it. */
+export const Badge = ({ state, text = words(state) }) => html`<span class="badge ${toneOf(state)}">${text}</span>`;
 
 /** The problem document of a refusal, fault by fault. */
 export const Faults = ({ error }) =>
@@ -38,38 +71,66 @@ export const ago = (iso) => {
   return new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 };
 
+/** When something ends that has not ended yet. */
+export const until = (iso) => {
+  const seconds = Math.round((new Date(iso).getTime() - Date.now()) / 1000);
+  const at = new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  if (seconds <= 0) return at;
+  if (seconds < 120) return `${at} (in ${seconds} s)`;
+  return seconds < 7_200 ? `${at} (in ${Math.round(seconds / 60)} min)` : `${at} (in ${Math.round(seconds / 3_600)} h)`;
+};
+
+/** Names and values; a value that is empty leaves its name out. */
+export const FactList = ({ facts }) =>
+  html`<dl>
+    ${facts
+      .filter(([, value]) => value !== null && value !== undefined && value !== '' && value !== false)
+      .map(
+        ([name, value]) =>
+          html`<div>
+            <dt>${name}</dt>
+            <dd>${value}</dd>
+          </div>`,
+      )}
+  </dl>`;
+
 const height = 40;
 const width = 240;
 
-/** Agreement as it moved, with the threshold it has to reach. */
-export const Agreement = ({ share, course, threshold }) => {
+/**
+ * A share from 0 to 1 as it moved, with the marks it has to reach; null: there is none yet.
+ * @param marks what is drawn across; `hint` says what they mean
+ */
+export const Course = ({ label, share, course, marks, hint }) => {
   const points = course.length > 0 ? course : [0];
   const y = (value) => height - 2 - value * (height - 4);
   // Each value holds until the next one, and the last holds to the edge.
   const path = points
     .map((value, index) => {
-      const until = (((index + 1) / points.length) * width).toFixed(1);
-      return `${index === 0 ? 'M0' : 'V'}${index === 0 ? ' ' : ''}${y(value).toFixed(1)} H${until}`;
+      const edge = (((index + 1) / points.length) * width).toFixed(1);
+      return `${index === 0 ? 'M0' : 'V'}${index === 0 ? ' ' : ''}${y(value).toFixed(1)} H${edge}`;
     })
     .join(' ');
-  const percent = Math.round(share * 100);
-  return html`<div class="agreement">
+  const percent = Math.round((share ?? 0) * 100);
+  return html`<div class="course">
     <p class="figure">
-      <span class="number">${percent}<small>%</small></span> <span class="label">agreement</span>
+      <span class="number">${share === null ? '–' : html`${percent}<small>%</small>`}</span>
+      <span class="label">${label}</span>
     </p>
     <div
       class="meter"
       role="meter"
-      aria-label="Agreement"
+      aria-label=${label.replace(/^./, (first) => first.toUpperCase())}
       aria-valuemin="0"
       aria-valuemax="100"
       aria-valuenow=${percent}
+      aria-valuetext=${share === null ? 'none yet' : `${percent} %`}
     >
       <svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" aria-hidden="true">
-        <line class="threshold" x1="0" x2=${width} y1=${y(threshold)} y2=${y(threshold)} />
-        <path class="course" d=${path} />
+        ${marks.map((mark) => html`<line class="threshold" x1="0" x2=${width} y1=${y(mark)} y2=${y(mark)} />`)}
+        ${share !== null && html`<path class="line" d=${path} />`}
       </svg>
     </div>
-    <p class="hint">dashed: the threshold, ${Math.round(threshold * 100)} %</p>
+    <p class="hint">${hint}</p>
   </div>`;
 };

@@ -1,6 +1,6 @@
 import { html, useEffect, useRef } from '/vendor/htm-preact.js';
 import { answerText, isEnded, percent, words } from './model.js';
-import { Agreement, Badge } from './parts.js';
+import { Badge, Course, FactList } from './parts.js';
 import * as sessions from './session-model.js';
 import { Timeline, useWork, WorkPage } from './work-view.js';
 
@@ -135,15 +135,7 @@ const Facts = ({ result, status }) => {
   ].filter(Boolean);
   return html`<section class="facts" aria-labelledby="facts-title">
     <h2 id="facts-title">How it came about</h2>
-    <dl>
-      ${facts.map(
-        ([name, value]) =>
-          html`<div>
-            <dt>${name}</dt>
-            <dd>${value}</dd>
-          </div>`,
-      )}
-    </dl>
+    <${FactList} facts=${facts} />
   </section>`;
 };
 
@@ -162,11 +154,18 @@ export const SessionView = ({ id }) => {
     badge=${model.state}
     isLive=${!isEnded(model) && !model.result}
     announcement=${sessions.announcement(model)}
+    waiting=${status?.waiting}
   >
     ${status &&
     html`<div class="overview">
         <${Answer} model=${model} />
-        <${Agreement} share=${model.agreement} course=${model.course} threshold=${status.threshold} />
+        <${Course}
+          label="agreement"
+          share=${model.agreement}
+          course=${model.course}
+          marks=${[status.threshold]}
+          hint="dashed: the threshold, ${percent(status.threshold)}"
+        />
       </div>
       <section aria-labelledby="lanes-title">
         <h2 id="lanes-title">Lanes</h2>
@@ -177,6 +176,6 @@ export const SessionView = ({ id }) => {
         </ul>
       </section>
       ${model.result && html`<${Facts} result=${model.result} status=${status} />`}
-      <${Timeline} events=${model.events} describe=${sessions.describeEvent} />`}
+      <${Timeline} events=${model.events} describe=${sessions.describeEvent} isOpen />`}
   <//>`;
 };

@@ -1,7 +1,7 @@
 // What the views of all kinds of work share: the model kept up to date, the head, the notes, the timeline.
 import { html, useEffect, useReducer, useRef, useState } from '/vendor/htm-preact.js';
 import { follow, get, pathOf, pause, post } from './api.js';
-import { headline, isEnded } from './model.js';
+import { headline, isEnded, ordinaryWaits } from './model.js';
 import { ago, Badge, Faults } from './parts.js';
 
 /** Least milliseconds between two looks at the status, however much happens. */
@@ -76,9 +76,6 @@ export const useWork = (kind, id) => {
   return { model: model.current, connected, error, refresh };
 };
 
-/** Reasons to wait that are no cause for concern. */
-const ordinary = new Set(['lane', 'worker', 'timer']);
-
 const CancelButton = ({ path, refresh, refused }) => {
   const cancel = async () => {
     refused(null);
@@ -94,9 +91,10 @@ const CancelButton = ({ path, refresh, refused }) => {
 
 /**
  * The page of one piece of work: what it is about, where it stands, and `children` once its status is known.
- * `about` has the whole text it was started with and what the text is called; `badge` its state in a word.
+ * `about` has the whole text it was started with and what the text is called; `badge` its state in a word;
+ * `waiting` why it does not move, where that does not show anyway.
  */
-export const WorkPage = ({ kind, id, work, about, badge, isLive, announcement, facts, children }) => {
+export const WorkPage = ({ kind, id, work, about, badge, isLive, announcement, waiting, facts, children }) => {
   const [refusal, setRefusal] = useState(null);
   const { model, connected, error, refresh } = work;
   const { status } = model;
@@ -112,7 +110,6 @@ export const WorkPage = ({ kind, id, work, about, badge, isLive, announcement, f
     </article>`;
   }
   if (!status) return html`<p class="hint">Looking…</p>`;
-  const waiting = isLive ? (model.waiting ?? status.waiting) : null;
   return html`<article class="session">
     <p class="hidden" role="status" aria-live="polite">${announcement}</p>
     <p class="crumb"><a href="#/">All work</a></p>
@@ -132,8 +129,9 @@ export const WorkPage = ({ kind, id, work, about, badge, isLive, announcement, f
         <pre tabindex="0">${about.text}</pre>
       </details>`}
       ${facts}
-      ${waiting &&
-      html`<p class=${ordinary.has(waiting.for) ? 'hint' : 'caveat'}>
+      ${isLive &&
+      waiting &&
+      html`<p class=${ordinaryWaits.has(waiting.for) ? 'hint' : 'caveat'}>
         Waiting for ${waiting.for.replaceAll('_', ' ')}: ${waiting.detail}
       </p>`}
       ${!connected && isLive && html`<p class="offline" role="status">The connection is gone; taking it up again.</p>`}
@@ -146,15 +144,18 @@ export const WorkPage = ({ kind, id, work, about, badge, isLive, announcement, f
 const time = (iso) => (iso ? new Date(iso).toLocaleTimeString(undefined, { hour12: false }) : '');
 
 /** Durable events in words: `describe` makes [kind, sentence] of one. */
-export const Timeline = ({ events, describe }) =>
-  html`<details class="timeline" open>
-    <summary><h2>Timeline</h2></summary>
+export const Timeline = ({ events, describe, isOpen }) =>
+  html`<details class="timeline" open=${isOpen}>
+    <summary>
+      <h2>Timeline</h2>
+      <span class="hint"> ${events.length} events</span>
+    </summary>
     <ol>
       ${events.map((event) => {
         const [kind, sentence] = describe(event);
         return html`<li key=${event.id} class="on-${kind}">
           <span class="event-id">${event.id}</span>
-          <time>${time(event.data?.at ?? event.data?.report?.at ?? event.data?.since)}</time>
+          <time>${time(event.data?.at ?? event.data?.since)}</time>
           <span class="event-kind">${kind}</span>
           <span>${sentence}</span>
         </li>`;

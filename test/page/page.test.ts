@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import {
   type FakeGateway,
   type FakeSession,
@@ -10,30 +10,14 @@ import {
   startFakeGateway,
   stateEvent,
 } from '../cli/fake-gateway.js';
-import { findChromium } from '../support/parts.js';
-
-const executablePath = findChromium();
-if (!executablePath && process.env['CI'] === 'true') {
-  throw new Error('The tests of the page need Chromium; install it or set CHROME_PATH.');
-}
-const withBrowser = executablePath ? describe : describe.skip;
+import { launchBrowser, watchFor, withBrowser } from './browser.js';
 
 let browser: Browser;
 let gateway: FakeGateway;
 let context: BrowserContext;
 let page: Page;
-/** Console errors, uncaught errors, and requests to anywhere else. */
 let complaints: string[];
-
-const watchFor = (watched: Page, origin: string): void => {
-  watched.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
-  });
-  watched.on('pageerror', (error) => complaints.push(error.message));
-  watched.on('request', (request) => {
-    if (!request.url().startsWith(origin)) complaints.push(`asked ${request.url()}`);
-  });
-};
+const complain = (text: string): void => void complaints.push(text);
 
 const ask = async (question: string): Promise<FakeSession> => {
   const started = new Promise<FakeSession>((resolve) => (gateway.onStart = resolve));
@@ -55,16 +39,7 @@ const lane = (name: string) =>
 
 withBrowser('the page', () => {
   beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath: executablePath!,
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--no-first-run',
-      ],
-    });
+    browser = await launchBrowser();
   });
   afterAll(() => browser.close());
   beforeEach(async () => {
@@ -72,7 +47,7 @@ withBrowser('the page', () => {
     gateway = await startFakeGateway();
     context = await browser.newContext({ reducedMotion: 'reduce' });
     page = await context.newPage();
-    watchFor(page, gateway.url);
+    watchFor(page, gateway.url, complain);
   });
   afterEach(async () => {
     await context.close();
@@ -221,7 +196,7 @@ withBrowser('the page', () => {
       let session: FakeSession | undefined;
       guarded.onStart = (started) => (session = started);
       const keyed = await context.newPage();
-      watchFor(keyed, guarded.url);
+      watchFor(keyed, guarded.url, complain);
       await keyed.goto(guarded.url);
       await keyed.getByLabel('API key').fill('wrong');
       await keyed.keyboard.press('Enter');

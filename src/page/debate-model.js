@@ -1,0 +1,189 @@
+// What a person has seen of a debate so far, as plain data: its story from the events, its frame and its gate from the status.
+import { appendText, emptyText } from './model.js';
+
+export const collection = 'debates';
+export const lookEveryMs = 3_000;
+const asking = new Set(['state', 'feedback_requested', 'feedback_received']);
+/** Approvals, ratings and spend stand in the status alone; they change with these. */
+export const asksForStatus = ({ event }) => asking.has(event);
+
+export const createModel = () => ({
+  status: null,
+  state: 'IDLE',
+  /** States that were entered. */
+  visited: new Set(),
+  pass: 0,
+  tags: [],
+  /** In the order in which they were made. */
+  statements: [],
+  /** Text that streams, by lane id: "critic#2" is the critic in pass 2, "critic#diagnosis" after a failure. */
+  lanes: new Map(),
+  /** The plan that is judged: {tasks, fromPass}. */
+  plan: null,
+  /** The votes after each pass, with the consensus they make and what follows from it. */
+  passes: [],
+  duels: [],
+  decision: null,
+  /** Begun tasks: {task_id, round, report}, without a report while they run. */
+  tasks: [],
+  /** The latest that is known of each, by round from 1. */
+  repairs: [],
+  rollback: null,
+  waiting: null,
+  result: null,
+  error: null,
+  /** Durable events in order. */
+  events: [],
+});
+
+export const takeStatus = (model, status) => {
+  model.status = status;
+  if (model.events.length > 0) return;
+  // Until the stream has begun, the status says where it stands.
+  model.state = status.state;
+  model.pass = status.pass;
+};
+
+/** Takes text of a role that speaks; returns false when text before it is missing. */
+export const takePartial = (model, partial) => {
+  const { lanes } = model;
+  if (!lanes.has(partial.lane_id)) lanes.set(partial.lane_id, emptyText());
+  return appendText(lanes.get(partial.lane_id), partial);
+};
+
+const takeTask = (model, { stage, task_id, round, report }) => {
+  if (stage === 'started') model.tasks.push({ task_id, round, report: null });
+  else {
+    const begun = model.tasks.find((task) => task.task_id === report.task_id && task.round === report.round);
+    if (begun) begun.report = report;
+    else model.tasks.push({ task_id: report.task_id, round: report.round, report });
+  }
+};
+
+const takeRepair = (model, repair) => {
+  model.repairs = [...model.repairs.filter(({ round }) => round !== repair.round), repair];
+  for (const lane of model.lanes.keys()) if (/#(diagnosis|repair)/.test(lane)) model.lanes.delete(lane);
+};
+
+export const takeEvent = (model, event) => {
+  model.events.push(event);
+  const { data } = event;
+  switch (event.event) {
+    case 'state':
+      model.state = data.to;
+      // The event has the pass from which it leads away.
+      model.pass = data.to === 'ROUND_SOLUTION' && data.from !== 'ROUND_ANALYST' ? data.pass + 1 : data.pass;
+      model.visited.add(data.to);
+      break;
+    case 'tags':
+      model.tags = data.tags;
+      break;
+    case 'statement':
+      model.statements.push(data);
+      model.lanes.delete(`${data.role}#${data.pass}`);
+      break;
+    case 'plan':
+      model.plan = { tasks: inOrder(data.plan.tasks), fromPass: data.from_pass };
+      break;
+    case 'consensus':
+      model.passes.push(data);
+      break;
+    case 'duels':
+      model.duels = data.duels;
+      break;
+    case 'decision':
+      model.decision = data;
+      break;
+    case 'task':
+      takeTask(model, data);
+      break;
+    case 'repair':
+      takeRepair(model, data);
+      break;
+    case 'rollback':
+      model.rollback = data;
+      break;
+    case 'waiting':
+      model.waiting = data;
+      break;
+    case 'final':
+      model.result = data;
+      break;
+    case 'error':
+      model.error = data;
+      break;
+  }
+};
+
+/** Tasks in the order they run in: each after all it depends on, else as they are listed. */
+export const inOrder = (tasks) => {
+  const open = [...tasks];
+  const ordered = [];
+  for (;;) {
+    const waiting = new Set(open.map(({ task_id }) => task_id));
+    const next = open.findIndex(({ depends_on }) => depends_on.every((id) => !waiting.has(id)));
+    if (next < 0) return [...ordered, ...open];
+    ordered.push(...open.splice(next, 1));
+  }
+};
+
+/**
+ * What a role means by the JSON that it has streamed so far: the text of `field` as far as it is here. Text that is no JSON
+ * is told as it is.
+ */
+export const spokenText = (streamed, field) => {
+  if (!/^\s*(```\w*\s*)?\{/.test(streamed)) return streamed;
+  const [, escaped] =
+    new RegExp(`"${field}"\\s*:\\s*"((?:[^"\\\\]|\\\\u[0-9a-fA-F]{4}|\\\\[^u])*)`).exec(streamed) ?? [];
+  if (escaped === undefined) return '';
+  try {
+    return JSON.parse(`"${escaped.replaceAll('\n', '\\n')}"`);
+  } catch {
+    return escaped; // no valid JSON: the gateway will say so once it is whole
+  }
+};
+
+/** The role whose answer is under way, and its words so far; null: nobody speaks. */
+export const speaker = ({ state, pass, lanes, repairs, tasks }) => {
+  const role = /^ROUND_(\w+)$/.exec(state)?.[1].toLowerCase();
+  const textOf = (lane, field) => spokenText(lanes.get(lane)?.text ?? '', field);
+  if (role) return { role, pass, text: textOf(`${role}#${pass}`, 'position') };
+  if (state !== 'SELF_HEALING') return null;
+  const round = Math.max(0, ...tasks.map((task) => task.round)) + 1;
+  return repairs.some((repair) => repair.round === round && repair.diagnosis !== null)
+    ? { role: 'solution', round, text: textOf('solution#repair', 'position') }
+    : { role: 'critic', round, text: textOf('critic#diagnosis', 'diagnosis') };
+};
+
+/** The request that people are asked at the moment; null: there is none. */
+export const openGate = ({ status }) => status?.feedback.findLast(({ state }) => state === 'open') ?? null;
+
+/** Exactly what an open gate asks about, of the same status: the tasks that would run. */
+export const gateTasks = (status, { request }) =>
+  inOrder(request.phase === 'repair' ? (status.repairs.at(-1)?.tasks ?? []) : status.plan.tasks);
+
+/**
+ * The execution round by round: the repair that began it, what was run, what was not any more, and what is still to be run.
+ */
+export const roundsOf = (model) => {
+  const { tasks, repairs, plan, state, result, status } = model;
+  const notRun = ((result ?? status)?.report?.tasks ?? []).filter(({ outcome }) => outcome === 'not_run');
+  const last = Math.max(-1, ...[...tasks, ...repairs, ...notRun].map(({ round }) => round));
+  return Array.from({ length: last + 1 }, (_, round) => {
+    const repair = repairs.find((each) => each.round === round) ?? null;
+    const begun = tasks.filter((task) => task.round === round);
+    const left = notRun
+      .filter((report) => report.round === round)
+      .map((report) => ({ task_id: report.task_id, round, report }));
+    const known = new Set([...begun, ...left].map(({ task_id }) => task_id));
+    const planned = (repair ? repair.tasks : plan?.tasks) ?? [];
+    const isRunning = state === 'EXECUTING' && round === last;
+    return {
+      round,
+      repair,
+      planned,
+      tasks: [...begun, ...left],
+      ahead: isRunning ? planned.filter(({ task_id }) => !known.has(task_id)) : [],
+    };
+  });
+};

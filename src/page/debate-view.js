@@ -1,0 +1,156 @@
+import { html, useEffect, useRef } from '/vendor/htm-preact.js';
+import { pathOf } from './api.js';
+import { Execution } from './debate-execution.js';
+import { Gate, PastApprovals, sandboxWords } from './debate-gate.js';
+import * as debates from './debate-model.js';
+import { Plan } from './debate-plan.js';
+import { stepsOf } from './debate-steps.js';
+import { Transcript } from './debate-transcript.js';
+import { Votes } from './debate-votes.js';
+import { announcement, counted, describeEvent, nowWords, outcomeTitles } from './debate-words.js';
+import { isEnded, percent, sentence } from './model.js';
+import { Course, FactList, toneOf } from './parts.js';
+import { Timeline, useWork, WorkPage } from './work-view.js';
+
+const standWords = { done: 'done', failed: 'failed', now: 'now', ahead: 'to come', skipped: 'left out' };
+
+const Steps = ({ model }) =>
+  html`<ol class="steps" aria-label="Where it stands">
+    ${stepsOf(model).map(
+      ({ name, stand, note }) =>
+        html`<li key=${name} class=${stand} aria-current=${stand === 'now' ? 'step' : undefined}>
+          ${name} ${note && html`<small>${note}</small>`}<span class="hidden">, ${standWords[stand]}</span>
+        </li>`,
+    )}
+  </ol>`;
+
+/** The latest words of a text. */
+const ending = (text, most = 300) => (text.length > most ? `…${text.slice(-most)}` : text);
+
+/** How it came out, or what goes on. */
+const Outcome = ({ model }) => {
+  const { result, error, decision, state, status } = model;
+  if (result || error) {
+    const tone = toneOf(status.lifecycle === 'cancelled' ? 'cancelled' : (result?.outcome ?? 'failed'));
+    const title = status.lifecycle === 'cancelled' ? 'Cancelled' : result ? outcomeTitles[result.outcome] : 'Failed';
+    const caveats = [result?.budget_note, ...(result?.notes ?? [])].filter(Boolean);
+    return html`<section class="answer tone-${tone}" aria-labelledby="outcome-title">
+      <h2 id="outcome-title" tabindex="-1">
+        ${title}${result?.decision && html` <small>decision: ${result.decision.toLowerCase()}</small>`}
+      </h2>
+      <div class="said">${result ? sentence(result.reason) : html`<code>${error.code}</code> ${error.message}`}</div>
+      ${caveats.map((caveat) => html`<p class="caveat">${caveat}</p>`)}
+    </section>`;
+  }
+  const speaks = debates.speaker(model);
+  return html`<section
+    class="answer ${state === 'AWAITING_APPROVAL' ? 'tone-maybe' : ''}"
+    aria-labelledby="outcome-title"
+  >
+    <h2 id="outcome-title" tabindex="-1">${nowWords(model)}</h2>
+    ${speaks?.text && html`<p class="now-said">${ending(speaks.text)}</p>`}
+    ${decision &&
+    html`<p class="hint">Decided: <strong>${decision.decision.toLowerCase()}</strong>, as ${decision.why}.</p>`}
+    ${!decision && !speaks?.text && html`<p class="hint">The outcome appears here once it is decided.</p>`}
+  </section>`;
+};
+
+const Brief = ({ model }) => {
+  const { status, tags } = model;
+  const locks = Object.entries(status.workspace.locks).map(([name, value]) => `${name} ${[value].flat().join(' or ')}`);
+  return html`<div class="facts brief">
+    <${FactList}
+      facts=${[
+        ['Workspace', html`<code>${status.workspace.path}</code>`],
+        ['Sandbox', sandboxWords(status.sandbox)],
+        ['Locks', locks.join(', ')],
+        ['Tags', tags.map(({ tag, score }) => `${tag} ${percent(score)}`).join(', ')],
+      ]}
+    />
+  </div>`;
+};
+
+const memoryWords = ({ sqlite, mongo, error }) =>
+  `${[sqlite && 'SQLite', mongo && 'MongoDB'].filter(Boolean).join(' and ') || 'nowhere'}${error ? ` (${error})` : ''}`;
+
+const Evidence = ({ result, status }) =>
+  html`<section class="facts brief" aria-labelledby="evidence-title">
+    <h2 id="evidence-title">Evidence</h2>
+    <${FactList}
+      facts=${[
+        ['Decision', result.decision?.toLowerCase() ?? 'none'],
+        [
+          'Consensus',
+          result.votes.length > 0 && `${percent(result.consensus)} after ${counted(result.passes, 'pass', 'passes')}`,
+        ],
+        ['Repairs', result.report?.repairs > 0 && String(result.report.repairs)],
+        ['Remembered in', result.memory ? memoryWords(result.memory) : 'nothing: it was aborted'],
+        ['Spent', `${status.spend.tokens} tokens, $${status.spend.usd}`],
+        ['Trace', html`<code>${result.trace_id}</code>`],
+        ['Audit record', result.audit ? html`${result.audit.seq} <code>${result.audit.hash}</code>` : 'none'],
+      ]}
+    />
+  </section>`;
+
+/** Once the gate that held the focus is gone, what came of it is where a person looks next. */
+const useFocusAfter = (gate) => {
+  const before = useRef(gate);
+  useEffect(() => {
+    const isGone = before.current !== null && gate !== before.current;
+    before.current = gate;
+    if (isGone && document.activeElement === document.body) document.getElementById('outcome-title')?.focus();
+  }, [gate]);
+};
+
+export const DebateView = ({ id }) => {
+  const work = useWork(debates, id);
+  const { model } = work;
+  const { status, result, error } = model;
+  const gate = debates.openGate(model);
+  const isLive = !isEnded(model) && !result && !error;
+  useFocusAfter(gate?.request.request_id ?? null);
+
+  return html`<${WorkPage}
+    kind=${debates}
+    id=${id}
+    work=${work}
+    about=${status && { text: status.task, name: 'The whole task' }}
+    badge=${result?.outcome ?? model.state}
+    isLive=${isLive}
+    announcement=${announcement(model)}
+    waiting=${gate ? null : model.waiting}
+    facts=${status && html`<${Brief} model=${model} />`}
+  >
+    ${status &&
+    html`<${Steps} model=${model} />
+      ${gate &&
+      html`<${Gate}
+        status=${status}
+        approval=${gate}
+        path=${pathOf(debates.collection, id)}
+        refresh=${work.refresh}
+      />`}
+      <div class="overview">
+        <${Outcome} model=${model} />
+        <${Course}
+          label="consensus"
+          share=${model.passes.at(-1)?.consensus ?? null}
+          course=${model.passes.map(({ consensus }) => consensus)}
+          marks=${[...new Set([status.limits.proceed, status.limits.refine_below])]}
+          hint="dashed: proceeds from ${percent(status.limits.proceed)}, enough from ${percent(
+            status.limits.refine_below,
+          )}"
+        />
+      </div>
+      <${Execution} model=${model} />
+      ${!gate && (model.plan || isLive) && html`<${Plan} plan=${model.plan} isOpen=${model.tasks.length === 0} />`}
+      ${(model.statements.length > 0 || isLive) &&
+      html`<div class="argument">
+        <${Transcript} model=${model} />
+        <${Votes} model=${model} />
+      </div>`}
+      <${PastApprovals} feedback=${status.feedback} />
+      ${result && html`<${Evidence} result=${result} status=${status} />`}
+      <${Timeline} events=${model.events} describe=${describeEvent} />`}
+  <//>`;
+};

@@ -1,0 +1,33 @@
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { findChromium } from '../support/parts.js';
+
+const executablePath = findChromium();
+if (!executablePath && process.env['CI'] === 'true') {
+  throw new Error('The tests of the page need Chromium; install it or set CHROME_PATH.');
+}
+
+/** For tests in a real browser: without one they are skipped, which the last lines of a run count and name. */
+export const withBrowser = executablePath ? describe : describe.skip;
+
+export const launchBrowser = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: executablePath!,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--no-first-run',
+    ],
+  });
+
+/** Tells `complain` what a page complains of: console errors, uncaught errors, and requests to anywhere else. */
+export const watchFor = (watched: Page, origin: string, complain: (text: string) => void): void => {
+  watched.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complain(message.text());
+  });
+  watched.on('pageerror', (error) => complain(error.message));
+  watched.on('request', (request) => {
+    if (!request.url().startsWith(origin)) complain(`asked ${request.url()}`);
+  });
+};
