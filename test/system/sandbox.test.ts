@@ -51,13 +51,7 @@ const script = (build: string): string => `
 `;
 
 const startWorker = (input: object, build = resolve('dist'), before: string[] = []): ChildProcess => {
-  const [program = process.execPath, ...args] = [
-    ...before,
-    process.execPath,
-    '--input-type=module',
-    '-e',
-    script(build),
-  ];
+  const [program, ...args] = [...before, process.execPath, '--input-type=module', '-e', script(build)];
   const child = spawn(program, args, {
     env: { ...process.env, BWRAP: bubblewrap ?? '', INPUT: JSON.stringify(input) },
     stdio: ['ignore', 'pipe', 'inherit'],

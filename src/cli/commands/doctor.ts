@@ -3,6 +3,7 @@ import { findServer } from '../../../temporal/find-server.js';
 import type { CommandContext } from '../context.js';
 import { exitCodes, ProblemError, UnreachableError, UsageError } from '../errors.js';
 import { modelsOf, nameOf } from '../models.js';
+import { sandboxChecks } from '../sandbox-checks.js';
 
 export interface Check {
   name: string;
@@ -179,14 +180,9 @@ const enforcement: Probe = async ({ env }) => [
     verdict: 'ok',
     detail: env['PARLEY_TRUSTED_COMMANDS']
       ? `PARLEY_TRUSTED_COMMANDS here: ${env['PARLEY_TRUSTED_COMMANDS']}`
-      : 'PARLEY_TRUSTED_COMMANDS is not set here; what the worker does not trust is refused',
+      : 'PARLEY_TRUSTED_COMMANDS is not set here; all commands run in a sandbox',
   },
-  {
-    name: 'sandbox',
-    verdict: 'warn',
-    detail: 'there is none yet: commands run with the rights of the worker',
-    mend: 'Trust only programs that you would run yourself.',
-  },
+  ...(await sandboxChecks(env)),
 ];
 
 const marks = { ok: '✓', warn: '!', fail: '✗' } as const;
