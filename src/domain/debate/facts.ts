@@ -13,7 +13,6 @@ export const factsOf = (debate: DebateState): DebateFacts => {
   const security = statementOf(debate, 'security');
   const tasks = execution?.repairs.at(-1)?.tasks ?? plan.tasks;
   const failed = execution ? failureIn(execution) : null;
-  const fault = execution?.fault ?? null;
   return {
     mayRefine: mayRefine(debate),
     wantsRefinement: !atLeast(consensus, limits.refine_below),
@@ -23,7 +22,7 @@ export const factsOf = (debate: DebateState): DebateFacts => {
     approvalRequired: approval.required && tasks.length > 0,
     snapshotTaken: execution !== null && execution.snapshot !== null,
     valid: execution?.valid === true,
-    mayRepair: failed !== null && fault === null && repairsBegun(debate) < limits.max_repairs,
+    mayRepair: failed !== null && repairsBegun(debate) < limits.max_repairs,
     aborts: cancelled || neverRan(debate),
   };
 };

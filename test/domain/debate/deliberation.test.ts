@@ -10,8 +10,12 @@ const at80 = {
   security: { confidence: 0.6 },
   optimizer: silent,
 };
-const at60 = { ...at80, critic: { stance: 'against' as const, confidence: 0.4 }, security: { confidence: 0.45 } };
-const below60 = { ...at60, security: { confidence: 0.44 } };
+const at60 = {
+  ...at80,
+  critic: { stance: 'against' as const, confidence: 0.376 },
+  security: { confidence: 0.423 },
+};
+const below60 = { ...at60, security: { confidence: 0.422 } };
 const veto = { stance: 'against' as const, confidence: 0.9 };
 
 const asked = (play: DebatePlay): string[] => play.done.filter((what) => what.startsWith('ask'));
@@ -97,6 +101,7 @@ describe('the multi-pass check', () => {
   test('goes on with at least 0.6 after the third refinement, 0.6 exactly included', () => {
     const play = new DebatePlay().open().pass(at60).pass(at60).pass(at60).pass(at60);
     expect(play.debate.consensus).toBeCloseTo(0.6, 12);
+    expect(play.debate.consensus).toBeLessThan(0.6);
     expect(play.state).toBe('EXECUTING');
     expect(play.told('consensus').at(-1)).toMatchObject({ next: 'decision', why: '3 of 3 further passes are used up' });
   });
@@ -104,7 +109,7 @@ describe('the multi-pass check', () => {
   test('rejects below 0.6 after all passes', () => {
     const play = new DebatePlay().open().pass(below60).pass(below60).pass(below60).pass(below60).close();
     expect(play.result).toMatchObject({ decision: 'REJECT', outcome: 'blocked', passes: 4, report: null });
-    expect(play.result.reason).toBe('consensus 0.5946 after 4 passes is below 0.6');
+    expect(play.result.reason).toBe('consensus 0.5994 after 4 passes is below 0.6');
   });
 
   test.each([
