@@ -99,7 +99,7 @@ class Running implements RunningCommand {
     private readonly streams: StandardStreams,
     private readonly child: ChildProcess,
   ) {
-    const { launch, command, signal, onErrors } = input;
+    const { launch, signal, onErrors } = input;
     this.tails = {
       stdout: new OutputTail(tailBytes),
       stderr: new OutputTail(tailBytes),
