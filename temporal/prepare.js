@@ -119,11 +119,10 @@ async function obtainTestParts() {
 }
 
 /** A build that fails is told; what it was for then counts as missing. */
-async function buildPart({ name, for: use, find, build: buildIt, seconds }) {
+async function buildPart({ name, find, build: buildIt }) {
   if (find() !== null) return;
   await withLock(join(cacheFolder(), `build-${name.toLowerCase()}.lock`), async () => {
     if (find() !== null) return; // another run was first
-    say(`building ${name} for ${use} (once; about ${seconds} s, longer on a busy machine)`);
     try {
       await buildIt(say);
     } catch (error) {

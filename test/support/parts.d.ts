@@ -14,6 +14,6 @@ export const parts: {
   find: (env?: Env) => unknown;
   apt?: string[];
   build?: (say: (line: string) => void, env?: Env) => Promise<void>;
-  seconds: number;
+  seconds?: number;
   hint?: string;
 }[];

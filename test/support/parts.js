@@ -45,6 +45,7 @@ export const findFerretDb = (env = process.env) => (isProgram(ferretDbPath(env))
 
 const buildFerretDb = async (say, env = process.env) => {
   if (findGo(env) === null) return;
+  say('building FerretDB for the tests of memory in MongoDB (once; about 2 minutes, longer on a busy machine)');
   mkdirSync(join(cacheFolder(env), 'bin'), { recursive: true });
   const folder = mkdtempSync(join(cacheFolder(env), 'build-'));
   try {
@@ -96,7 +97,6 @@ export const parts = [
     for: 'the tests of memory in MongoDB',
     find: findFerretDb,
     build: buildFerretDb,
-    seconds: 120,
     hint: 'Install Go 1.22 or later (https://go.dev/dl) and run npm run pretest, which builds it',
   },
 ];
