@@ -70,7 +70,7 @@ const play = (workspace: string, steps: readonly Step[]): void => {
   }
 };
 
-const runs = { seed: 20_261_121, numRuns: 50 };
+const runs = { seed: 20_261_121, numRuns: 30 };
 
 afterAll(removeRooms);
 

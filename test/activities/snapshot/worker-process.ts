@@ -54,6 +54,8 @@ export const startWorker = (data: string, user?: number, crashAt = 0): WorkerPro
     stdio: ['pipe', 'pipe', 'inherit'],
     ...ids,
   });
+  children.add(child);
+  child.once('exit', () => children.delete(child));
   const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
   const ended = once(child, 'exit').then(([, signal]) => signal as string | null);
   child.stdin!.on('error', () => {}); // a crashed process reads no more
@@ -75,6 +77,7 @@ export const startWorker = (data: string, user?: number, crashAt = 0): WorkerPro
 };
 
 let compiled: string | null = null;
+const children = new Set<ChildProcess>();
 
 /** The sources of snapshots as JavaScript, in a folder that every user can read. */
 const built = (): string => {
@@ -103,7 +106,9 @@ const nodeFor = (folder: string, user: number | undefined): string => {
   return copy;
 };
 
+/** Ends what a failed test has left running, too. */
 export const removeBuilt = (): void => {
+  for (const child of children) child.kill('SIGKILL');
   if (compiled !== null) rmSync(compiled, { recursive: true });
   compiled = null;
 };
