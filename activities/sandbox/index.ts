@@ -21,9 +21,10 @@ const trial: SandboxCommand = {
 /** Sandboxes on this machine. Nothing is looked at before the first use. */
 export const createSandbox = (options: CreateSandboxOptions): SandboxPort => {
   const { settings } = options;
-  let preparing: Promise<Prepared> | null = null;
-  const prepared = (): Promise<Prepared> => (preparing ??= prepareBackends(options));
-  const probes = new Map<SandboxBackend, Promise<SandboxProbe>>();
+  const prepared = keptWhile<Prepared>(
+    () => true,
+    () => prepareBackends(options),
+  );
   const startIn = async (backend: Backend, input: Omit<StartInput, 'backend'>): Promise<RunningCommand> =>
     await start((await prepared()).means, { backend, ...input });
 
@@ -52,11 +53,16 @@ export const createSandbox = (options: CreateSandboxOptions): SandboxPort => {
     }
   };
 
-  const probe = (name: SandboxBackend): Promise<SandboxProbe> => {
-    const known = probes.get(name) ?? probeBackend(name);
-    probes.set(name, known);
-    return known;
-  };
+  const probes = new Map(
+    sandboxBackends.map((name) => [
+      name,
+      keptWhile<SandboxProbe>(
+        ({ ok }) => ok,
+        () => probeBackend(name),
+      ),
+    ]),
+  );
+  const probe = (name: SandboxBackend): Promise<SandboxProbe> => (probes.get(name) ?? (() => probeBackend(name)))();
   const choose: SandboxPort['choose'] = (wanted) => chooseBackend(wanted, settings, probe);
   const open = async (
     [workspace, wanted, command, signal]: Parameters<SandboxPort['open']>,
@@ -77,6 +83,21 @@ export const createSandbox = (options: CreateSandboxOptions): SandboxPort => {
       const running = await open([workspace, wanted, command, signal], (piece) => tell('stderr', piece));
       return await toEnd(running, (piece) => tell('stdout', piece));
     },
+  };
+};
+
+/** Work that is done once, and again when it failed or its answer was not good: what was wrong may have been mended. */
+const keptWhile = <T>(isGood: (answer: T) => boolean, work: () => Promise<T>): (() => Promise<T>) => {
+  let kept: Promise<T> | null = null;
+  const forget = (): void => {
+    kept = null;
+  };
+  return () => {
+    if (kept === null) {
+      kept = work();
+      kept.then((answer) => isGood(answer) || forget(), forget);
+    }
+    return kept;
   };
 };
 

@@ -9,6 +9,8 @@ export type EndedBy = 'time' | 'output' | 'abort' | 'left' | null;
 export interface Ended {
   exitCode: number | null;
   signal: NodeJS.Signals | null;
+  /** Whether the sandbox had killed it all by then: what is around a command may end otherwise for that. */
+  isForced?: boolean;
 }
 
 /** What the control group counted; null: there was none of ours. */
@@ -20,8 +22,9 @@ export interface GroupEvents {
 const signalNames = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
 
 /** As every shell says it: 128 + n stands for signal n. */
-const signalOf = ({ exitCode, signal }: Ended): string | null =>
-  signal ?? (exitCode !== null && exitCode > 128 ? (signalNames.get(exitCode - 128) ?? null) : null);
+const signalOf = ({ exitCode, signal, isForced = false }: Ended): string | null =>
+  signal ??
+  (exitCode !== null && exitCode > 128 ? (signalNames.get(exitCode - 128) ?? null) : isForced ? 'SIGKILL' : null);
 
 /** How a command ended, and which limit did it. What the sandbox did itself says more than what followed from it. */
 export const outcomeOf = (

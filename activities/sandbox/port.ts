@@ -39,7 +39,7 @@ export interface RunningCommand {
 
 /** Runs commands in sandboxes (spec 02 "Execution"). */
 export interface SandboxPort {
-  /** Every backend, strongest first. The answers are kept: what is installed later counts after a restart. */
+  /** Every backend, strongest first. One that works is not tried again; a program is looked for once. */
   probe(): Promise<SandboxProbe[]>;
 
   /**
@@ -52,7 +52,8 @@ export interface SandboxPort {
   /**
    * Starts a command with the workspace (an absolute path) as the only folder it can write; null: an empty one of its
    * own, which is gone afterwards.
-   * @throws as `choose`, and ParleyError `invalid_request` when `cwd` is no folder inside the workspace; nothing has run
+   * @throws as `choose`, and ParleyError `invalid_request` when the workspace is no folder or one of the system's, `cwd` is no
+   * folder inside of it, or argv or env cannot be given to a program; nothing has run
    */
   open(
     workspace: string | null,

@@ -92,7 +92,8 @@ class Running implements RunningCommand {
   /** Whether somebody waits for standard output at this moment. */
   private isPulled = false;
   private endedBy: EndedBy = null;
-  private killed: Process[] = [];
+  /** What was there when all was killed. */
+  private killed: Process[] | null = null;
 
   constructor(
     private readonly input: Start,
@@ -205,15 +206,24 @@ class Running implements RunningCommand {
     send(pid, name);
   }
 
+  private async exit(): Promise<[number | null, NodeJS.Signals | null]> {
+    try {
+      return (await once(this.child, 'exit')) as [number | null, NodeJS.Signals | null];
+    } catch (error) {
+      this.dropOutput(); // it did not even start
+      throw error;
+    }
+  }
+
   private async end(): Promise<CommandReport> {
     const { launch, group, command, enforced, signal } = this.input;
-    const [exitCode, by] = (await once(this.child, 'exit')) as [number | null, NodeJS.Signals | null];
+    const [exitCode, by] = await this.exit();
     this.hasExited = true;
     for (const timer of this.timers) clearTimeout(timer);
     if (launch.leadsGroup && this.child.pid !== undefined) send(-this.child.pid, 'SIGKILL');
     const events = (await group?.events()) ?? null;
     await group?.end();
-    if (!(await haveEnded(this.killed, endLimitMs)))
+    if (!(await haveEnded(this.killed ?? [], endLimitMs)))
       throw new ParleyError('unavailable', `processes of ${command.argv[0]} do not end although they were killed`);
     if (this.endedBy === 'abort' || this.endedBy === 'left' || signal.aborted || !(await this.begins)) {
       this.streams.stdout.destroy();
@@ -224,7 +234,7 @@ class Running implements RunningCommand {
     clearInterval(held);
     signal.throwIfAborted();
     if (exitCode !== null && exitCode === launch.failureCode && this.endedBy === null) throw this.failure();
-    const ended: Ended = { exitCode, signal: by };
+    const ended: Ended = { exitCode, signal: by, isForced: this.killed !== null };
     const durationMs = Math.round(performance.now() - this.beganAt);
     const { stdout, stderr } = this.tails;
     return {

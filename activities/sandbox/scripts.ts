@@ -7,7 +7,7 @@ export const shell = '/bin/sh';
  */
 export const joinScript = `n=$1; shift
 while [ "$n" -gt 0 ]; do echo $$ > "$1/cgroup.procs" || exit 125; shift; n=$((n - 1)); done
-echo 500 > /proc/self/oom_score_adj 2>/dev/null
+{ echo 500 > /proc/self/oom_score_adj; } 2>/dev/null
 exec "$@"`;
 
 /**

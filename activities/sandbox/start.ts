@@ -1,4 +1,5 @@
 import { chown, stat } from 'node:fs/promises';
+import { ParleyError } from '../../src/domain/errors.js';
 import type { Backend, LaunchInput, Means } from './backend.js';
 import type { RunningCommand, SandboxCommand } from './port.js';
 import { startCommand } from './running.js';
@@ -32,6 +33,7 @@ export const start = async (means: Means, input: StartInput): Promise<RunningCom
   };
   try {
     signal.throwIfAborted();
+    refuseUnusable(command);
     const isOwn = input.workspace === null;
     const workspace = input.workspace === null ? await scratchFolder() : await realWorkspace(input.workspace);
     if (isOwn && means.isRoot && means.setpriv !== null) await chown(workspace, nobody.uid, nobody.gid);
@@ -60,6 +62,20 @@ const followedBy = async <T>(work: Promise<T>, then: () => Promise<void>): Promi
   } finally {
     await then();
   }
+};
+
+/** What no program can be given, whatever the schema of a request lets through. */
+const refuseUnusable = ({ argv, env }: SandboxCommand): void => {
+  const faults = [
+    ...(argv.length === 0 || argv[0] === '' ? ['argv names no program'] : []),
+    ...(argv.some((word) => word.includes('\0')) ? ['argv holds the character NUL'] : []),
+    ...Object.entries(env).flatMap(([name, value]) => {
+      const isName = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name);
+      return isName && !value.includes('\0') ? [] : [`env ${JSON.stringify(name)} is no variable, or holds NUL`];
+    }),
+  ];
+  if (faults.length > 0)
+    throw new ParleyError('invalid_request', `a command cannot be run: ${faults.join('; ')}; correct it`);
 };
 
 /** A worker that is root acts as the owner of the workspace: what is made in it then belongs to that user. */

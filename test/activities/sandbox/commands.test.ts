@@ -114,7 +114,7 @@ describeWithBubblewrap.each(['bubblewrap', 'unshare', 'none'] as const)('a comma
 
   test('that writes more than its limit is ended', async () => {
     const report = await of(['yes'], { limits: { output_bytes: 1_000 } });
-    expect(report).toMatchObject({ exit_code: null, limit: 'output', truncated: true });
+    expect(report).toMatchObject({ exit_code: null, limit: 'output' });
     expect(report.output_bytes).toBeGreaterThan(1_000);
   });
 
@@ -226,6 +226,22 @@ describeWithBubblewrap('a command that is opened', () => {
     expect((await ended).exit_code).toBe(0);
     expect(said).toMatch(/^\/\S+\n$/);
     expect(() => statSync(said.trim())).toThrow('ENOENT');
+  });
+});
+
+describe('a command that cannot be given to a program', () => {
+  test.each<[string, string[], Record<string, string>, string]>([
+    ['nothing', [], {}, 'argv names no program'],
+    ['NUL in an argument', ['echo', 'a\0b'], {}, 'argv holds the character NUL'],
+    ['NUL in a variable', ['env'], { A: 'a\0b' }, 'env "A" is no variable, or holds NUL'],
+    ['a variable that is a command', ['env'], { 'A=1; touch x #': '' }, 'env "A=1; touch x #" is no variable'],
+    ['an argument of 200 kB', ['echo', 'x'.repeat(200_000)], {}, 'argv is longer than the system takes'],
+  ])('(%s) is refused with what is wrong, and leaves nothing', async (_, argv, env, message) => {
+    await expect(run(argv, folder(), { backend: 'none', env })).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining(message) as string,
+    });
+    expect(leftovers()).toEqual([]);
   });
 });
 

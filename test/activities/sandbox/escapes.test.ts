@@ -323,7 +323,7 @@ describeWithBubblewrap('in a sandbox with limits', () => {
     ['a fork bomb', sh('f() { f | f & }; f; sleep 0.5'), {}, 'processes'],
     [
       'a fork bomb that goes on',
-      sh('f() { f | f & }; f; while :; do :; done'),
+      sh('(f() { f | f & }; f) & while :; do :; done'),
       { limits: { ...limits, timeout_ms: 500 } },
       'time',
     ],

@@ -29,6 +29,13 @@ describe('what became of a command', () => {
     ['its time was up', exit(143), 'time', calm, { exit_code: null, signal: 'SIGTERM', limit: 'time' }],
     ['its time was up, and it tidied up', exit(0), 'time', calm, { exit_code: null, signal: null, limit: 'time' }],
     [
+      'its time was up, and what was around it said 1 when all was killed',
+      { exitCode: 1, signal: null, isForced: true },
+      'time',
+      calm,
+      { exit_code: null, signal: 'SIGKILL', limit: 'time' },
+    ],
+    [
       'its time was up while forks were refused',
       exit(143),
       'time',
