@@ -15,7 +15,7 @@ import { dot, type Embedder, type OnError, tryEmbed } from './embedder.js';
 import { explained, isDuplicate, wrongUri } from './mongo-errors.js';
 import { cosineOfScore, VectorIndex, vectorSearchStages } from './mongo-vectors.js';
 import { fuse, wordsOf } from './rank.js';
-import { byElo, inShort, searchText, successOf } from './remembered.js';
+import { byElo, checked, inShort, searchText, successOf } from './remembered.js';
 
 /** A dead server is known after this; a URI may name its own `serverSelectionTimeoutMS`. */
 const serverSelectionTimeoutMs = 500;
@@ -84,7 +84,7 @@ export class MongoMirror implements MirrorPort {
   }
 
   async mirror(given: TraceRecord, signal?: AbortSignal): Promise<Stored> {
-    const trace = traceSchema.parse(given);
+    const trace = checked(given);
     const [vector] = (await this.#vectors([searchText(trace)], signal)) ?? [];
     const embedder = this.#options.embedder.name;
     const embedding = vector === undefined ? null : { embedder, dimensions: vector.length, vector: Array.from(vector) };

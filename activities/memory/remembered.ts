@@ -1,5 +1,20 @@
-import type { Rating, RatingTable, SimilarTrace, TraceRecord } from '../../src/contracts/memory.js';
+import {
+  type Rating,
+  type RatingTable,
+  type SimilarTrace,
+  type TraceRecord,
+  traceSchema,
+} from '../../src/contracts/memory.js';
 import { firstElo } from '../../src/domain/elo.js';
+import { ParleyError } from '../../src/domain/errors.js';
+
+/** A trace as it may be kept. @throws ParleyError invalid_request, naming every fault: trying again does not help */
+export const checked = (given: TraceRecord): TraceRecord => {
+  const parsed = traceSchema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const faults = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the trace'}: ${message}`);
+  throw new ParleyError('invalid_request', `Memory cannot keep a trace with faults: ${faults.join('; ')}.`);
+};
 
 /** What the words and the vector of a trace are made from: what was asked and how it went, not the plan's commands. */
 export const searchText = ({ task, summary, tags }: TraceRecord): string =>

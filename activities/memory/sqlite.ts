@@ -14,7 +14,7 @@ import { ParleyError } from '../../src/domain/errors.js';
 import { type Database, guarded, inTransaction, openDatabase, type OpenOptions } from './database.js';
 import { type Embedder, type OnError, tryEmbed } from './embedder.js';
 import { fuse, wordsQuery } from './rank.js';
-import { byElo, inShort, ratingTable, searchText, successOf } from './remembered.js';
+import { byElo, checked, inShort, ratingTable, searchText, successOf } from './remembered.js';
 import { prepareStatements, type Statements } from './statements.js';
 
 export interface SqliteMemoryOptions extends OpenOptions {
@@ -48,7 +48,7 @@ export class SqliteMemory implements MemoryPort {
   }
 
   async store(given: TraceRecord, signal?: AbortSignal): Promise<Stored> {
-    const trace = traceSchema.parse(given);
+    const trace = checked(given);
     if (this.#isStored(trace)) return { stored: false };
     // Made before the transaction, which waits for nobody.
     const vector = await this.#vectors([searchText(trace)], signal);

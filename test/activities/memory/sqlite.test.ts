@@ -72,10 +72,14 @@ describe('a memory in SQLite', () => {
     );
   });
 
-  test('refuses a trace that names a persona twice, and keeps nothing of it', async () => {
+  test('refuses a trace with faults, names them all, and keeps nothing of it', async () => {
     const memory = aMemory();
-    const faulty = aTrace('a', { elo_changes: [change('critic', 10), change('critic', -5)] });
-    await expect(memory.store(faulty)).rejects.toThrow('must name each persona once');
+    const faulty = aTrace('a', { elo_changes: [change('critic', 10), change('critic', -5)], consensus: 1.5 });
+    await expect(memory.store(faulty)).rejects.toMatchObject({
+      code: 'invalid_request',
+      retryable: false,
+      message: expect.stringMatching(/consensus: .*; elo_changes: must name each persona once/),
+    });
     expect(await memory.ratings('default')).toEqual([]);
   });
 
