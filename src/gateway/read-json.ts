@@ -1,5 +1,19 @@
 import type { Request } from 'express';
-import { ProblemError } from './problem.js';
+import { invalidRequest, ProblemError } from './problem.js';
+
+/** Whoever walks a document that nests far deeper, here or in a workflow, runs out of stack. */
+const maxDepth = 100;
+
+/** Whether lists and objects stand in each other deeper than `depth`. */
+const isDeeperThan = (depth: number, document: unknown): boolean => {
+  let level: unknown[] = [document];
+  for (let reached = 0; level.length > 0; reached += 1) {
+    const containers = level.filter((value) => typeof value === 'object' && value !== null);
+    if (containers.length > 0 && reached === depth) return true;
+    level = containers.flatMap((container) => Object.values(container as object) as unknown[]);
+  }
+  return false;
+};
 
 /** The error of V8 tells the place only in some messages: `Unexpected token` of Node 20 does not. */
 const isBrokenBefore = (text: string): boolean => {
@@ -27,7 +41,7 @@ const brokenAt = (text: string): number => {
 
 /**
  * The JSON of a body that a text reader has left on the request.
- * @throws ProblemError unsupported_media_type, invalid_json with line and column
+ * @throws ProblemError unsupported_media_type, invalid_json with line and column, invalid_request when it nests too deep
  */
 export const readJson = (request: Request): unknown => {
   const type = request.get('content-type');
@@ -38,8 +52,9 @@ export const readJson = (request: Request): unknown => {
     throw new ProblemError('unsupported_media_type', `The body must be JSON, sent as application/json; got ${got}.`);
   }
   if (text.trim() === '') return undefined;
+  let document: unknown;
   try {
-    return JSON.parse(text);
+    document = JSON.parse(text);
   } catch (error) {
     const position = brokenAt(text);
     const before = text.slice(0, position).split('\n');
@@ -50,4 +65,6 @@ export const readJson = (request: Request): unknown => {
         : `cannot go on with ${JSON.stringify(text.slice(position, position + 10))}`;
     throw new ProblemError('invalid_json', `The body is not JSON: at ${where} it ${what}.`, { cause: error });
   }
+  if (!isDeeperThan(maxDepth, document)) return document;
+  throw invalidRequest([{ path: '', message: `must nest lists and objects at most ${maxDepth} deep` }]);
 };
