@@ -15,7 +15,12 @@ const workflowsPath = (): string => {
  * @returns the code; a Worker takes it as `workflowBundle: { code }` or, written to a file, `{ codePath }`
  */
 export async function bundleWorkflows(): Promise<string> {
-  const { code } = await bundleWorkflowCode({ workflowsPath: workflowsPath(), logger: new DefaultLogger('WARN') });
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: workflowsPath(),
+    // Loaded once for all runs: its tables of Unicode are a megabyte, which each cached run would hold again.
+    preloadModules: [fileURLToPath(import.meta.resolve('re2js'))],
+    logger: new DefaultLogger('WARN'),
+  });
   return code;
 }
 

@@ -56,7 +56,10 @@ export const agreementSchema = z
           .string()
           .regex(/^(\/([^~/]|~[01])*)*$/, 'must be a JSON pointer such as "/answer"')
           .optional(),
-        regex: z.string().min(1).max(500).optional(),
+        regex: z.string().min(1).max(500).optional().meta({
+          description:
+            'Without lookaround and backreferences (RE2). It is looked for in the first 10,000 characters of an answer, in fewer when it is long.',
+        }),
         schema: z
           .strictObject({
             enum: z

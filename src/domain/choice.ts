@@ -1,17 +1,14 @@
 import type { Json } from '../contracts/frames.js';
 import type { AgreementPolicy } from '../contracts/session.js';
-import { ParleyError } from './errors.js';
 import { equal } from './numbers.js';
 import { canonicalJson } from './canonical-json.js';
+import { compilePattern, maxPatternChars, type Pattern } from './pattern.js';
 import { answerText, normalise, structureIn } from './text.js';
 
 /** How a choice is read from an answer: pointer, then regex, then schema, each on what the one before found. */
 export type ChoicePolicy = NonNullable<AgreementPolicy['choice']>;
 type ChoiceSchema = NonNullable<ChoicePolicy['schema']>;
 export type Choice = string | number | boolean;
-
-/** A pattern meets at most this much of an answer, so that none can hold up a workflow task. */
-export const maxPatternChars = 10_000;
 
 /** The value at a JSON pointer (RFC 6901); undefined: there is none. */
 const at = (value: Json, pointer: string): Json | undefined => {
@@ -25,15 +22,11 @@ const at = (value: Json, pointer: string): Json | undefined => {
   return found;
 };
 
-const captured = (text: string, pattern: string): string | undefined => {
-  let expression: RegExp;
-  try {
-    expression = new RegExp(pattern);
-  } catch (error) {
-    throw new ParleyError('invalid_request', `agreement.choice.regex is not a regular expression: ${String(error)}`);
-  }
-  const match = expression.exec(text.slice(0, maxPatternChars));
-  return match ? (match[1] ?? match[0]) : undefined;
+/** The pattern that was asked for last: all answers of a session are read by one. */
+let compiled: { source: string; pattern: Pattern } | null = null;
+const captured = (text: string, source: string): string | undefined => {
+  if (compiled?.source !== source) compiled = { source, pattern: compilePattern(source) };
+  return compiled.pattern.find(text);
 };
 
 // A number that is not part of a word, with or without thousands separators.

@@ -69,7 +69,7 @@ describe('a choice', () => {
 
   test('by a regex that is none is an error that says so', () => {
     expect(() => choiceOf('x', { regex: '(' })).toThrow(ParleyError);
-    expect(() => choiceOf('x', { regex: '(' })).toThrow('agreement.choice.regex is not a regular expression');
+    expect(() => choiceOf('x', { regex: '(' })).toThrow('must be a regular expression');
   });
   test.each<[Choice, Choice, boolean]>([
     [0.3, 0.1 + 0.2, true],

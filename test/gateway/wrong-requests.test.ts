@@ -186,13 +186,15 @@ describe('POST /v1/sessions refuses with every fault, and starts nothing,', () =
       'a pattern that does not compile',
       withPolicy({ agreement: { method: 'choice', choice: { regex: '(' } } }),
       [
-        'policy.agreement.choice.regex: must be a regular expression; Invalid regular expression: /(/u: Unterminated group',
+        'policy.agreement.choice.regex: must be a regular expression without lookaround and backreferences (RE2); missing closing ): `(`',
       ],
     ],
     [
-      'a pattern that backtracks',
-      withPolicy({ agreement: { method: 'choice', choice: { regex: '(a+)+$' } } }),
-      ['policy.agreement.choice.regex: could take very long on some answers; do not nest repetitions such as (a+)+'],
+      'a pattern that is too large',
+      withPolicy({ agreement: { method: 'choice', choice: { regex: 'a{999}' } } }),
+      [
+        'policy.agreement.choice.regex: must be simpler: it has 1001 instructions, of at most 200; a repetition {0,99} counts 99 times',
+      ],
     ],
     [
       'a pointer without slash',
@@ -285,6 +287,20 @@ describe('a request that cannot be read', () => {
       expect((response.body as { detail: string }).detail).toContain(type);
     },
   );
+
+  test.each([
+    [94, 202],
+    [95, 422],
+    [100_000, 422],
+  ])('with an answer that nests %i deep, below six levels, is a %i', async (depth, status) => {
+    const script = `[{"final":${'['.repeat(depth)}${']'.repeat(depth)}}]`;
+    const response = await post(
+      `{"prompt":"x","lanes":[{"lane_id":"a","adapter":{"kind":"scripted","script":${script}}}]}`,
+    );
+    expect(response.status).toBe(status);
+    const faults = [{ path: '', message: 'must nest lists and objects at most 100 deep' }];
+    expect((response.body as { errors?: object[] }).errors).toEqual(status === 422 ? faults : undefined);
+  });
 
   test('of more than 1 MiB is a 413', async () => {
     const response = await post(JSON.stringify(aSession({ prompt: 'x'.repeat(1024 * 1024) })));

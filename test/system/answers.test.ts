@@ -50,6 +50,14 @@ describe('agreement by', () => {
       2 / 3,
     ],
     [
+      'a choice by a pattern that would keep another engine busy for ever',
+      choice({ regex: '.*.*.*.*Answer: (\\w)$' }),
+      [`${'x'.repeat(900)} Answer: 7`, `${'y'.repeat(900)} Answer: 7`, 'x'.repeat(4_000)],
+      ['a', 'b'],
+      ['c'],
+      2 / 3,
+    ],
+    [
       'a choice that a pattern finds',
       choice({ regex: 'Answer: (\\w+)' }),
       ['I think. Answer: 7', 'Answer: 7, surely', 'It is 7'],

@@ -17,7 +17,7 @@ describe('imports point inwards', () => {
   });
 
   // Pure parsers that a rule is built on.
-  const parsers = ['unbash'];
+  const parsers = ['unbash', 're2js'];
 
   test('the domain runs on itself, and knows contracts as types', () => {
     const wrong = from('src/domain/').filter(

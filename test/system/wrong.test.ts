@@ -114,8 +114,8 @@ describe('POST /v1/sessions answers 422 and names every fault', () => {
     ['a judge without adapter', withPolicy({ agreement: { method: 'judge' } }), ['policy.agreement.adapter']],
     ['a choice of nothing', withPolicy({ agreement: { method: 'choice' } }), ['policy.agreement.choice']],
     [
-      'a pattern that backtracks for ever',
-      withPolicy({ agreement: { method: 'choice', choice: { regex: '(a+)+$' } } }),
+      'a pattern that looks around',
+      withPolicy({ agreement: { method: 'choice', choice: { regex: '(?=a)b' } } }),
       ['policy.agreement.choice.regex'],
     ],
     ['an arbiter without adapter', withPolicy({ arbiter: { allowed: true } }), ['policy.arbiter.adapter']],
