@@ -2,6 +2,9 @@ import type { Enforced, SandboxBackend } from '../../src/contracts/execution.js'
 import type { ControlGroups } from './control-groups.js';
 import type { SandboxCommand } from './port.js';
 
+/** After the standard streams and the one on which a command says that it has begun. */
+export const firstData = 4;
+
 /** How one command is started by one backend. */
 export interface Launch {
   program: string;
@@ -11,8 +14,8 @@ export interface Launch {
   cwd: string;
   /** Written into the scratch folder before the start, by name. */
   files: Record<string, string>;
-  /** What can be read from the file descriptors from 4 on. */
-  data: string[];
+  /** What can be read from the file descriptors from `firstData` on. */
+  data: (string | Buffer)[];
   /** Whether the command says on descriptor 3 that it has begun (see `beginScript`). */
   tellsBegin: boolean;
   /** Whether what the command started may outlive it, in its process group: no namespace ends with it. */

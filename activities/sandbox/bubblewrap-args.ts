@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import type { LaunchInput } from './backend.js';
+import { firstData, type LaunchInput } from './backend.js';
 import { type HostView, isInside } from './host-view.js';
 
 /** Whoever the worker is outside, inside it is this one, without a capability. */
@@ -12,6 +12,8 @@ export interface BubblewrapLayout {
   hidden: readonly string[];
   /** Paths of files that are read from the descriptors from 4 on. */
   files: readonly string[];
+  /** The descriptor with the filter of system calls; null: none for this processor. */
+  filter: number | null;
   /** Whether this bwrap can forbid further namespaces of users (from 0.8). */
   locksNamespaces: boolean;
 }
@@ -25,7 +27,7 @@ export const commonFiles: Record<string, string> = {
 
 /** Arguments of bwrap up to the command; what comes later is laid over what came before. */
 export const bubblewrapArgs = (
-  { view, hidden, files, locksNamespaces }: BubblewrapLayout,
+  { view, hidden, files, filter, locksNamespaces }: BubblewrapLayout,
   { workspace, cwd, network, command }: Pick<LaunchInput, 'workspace' | 'cwd' | 'network' | 'command'>,
 ): string[] => {
   const privateFolder = (path: string, mode: string): string[] => [
@@ -37,6 +39,7 @@ export const bubblewrapArgs = (
   return [
     ...['--unshare-all', '--unshare-user', ...(network ? ['--share-net'] : [])],
     ...(locksNamespaces ? ['--disable-userns'] : []),
+    ...(filter === null ? [] : ['--seccomp', `${filter}`]),
     ...['--uid', `${user}`, '--gid', `${user}`, '--hostname', 'sandbox', '--cap-drop', 'ALL'],
     // The shell around the command is process 1: when it ends everything has, and bwrap has seen it.
     ...['--die-with-parent', '--new-session', '--as-pid-1', '--clearenv', '--setenv', 'PATH', view.path],
@@ -48,7 +51,7 @@ export const bubblewrapArgs = (
     ...['--proc', '/proc', '--remount-ro', '/proc'],
     ...['--dev', '/dev', ...privateFolder('/dev/shm', '1777'), '--remount-ro', '/dev'],
     ...[...privateFolder('/tmp', '1777'), ...privateFolder(sandboxHome, '0700')],
-    ...files.flatMap((path, index) => ['--perms', '0644', '--ro-bind-data', `${4 + index}`, path]),
+    ...files.flatMap((path, index) => ['--perms', '0644', '--ro-bind-data', `${firstData + index}`, path]),
     ...['--bind', workspace, workspace],
     ...covered.flatMap((path) =>
       statSync(path).isDirectory() ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path],

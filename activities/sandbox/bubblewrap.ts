@@ -1,11 +1,12 @@
 import { ParleyError } from '../../src/domain/errors.js';
-import type { Backend, Means } from './backend.js';
+import { type Backend, firstData, type Means } from './backend.js';
 import { bubblewrapArgs, commonFiles, sandboxHome } from './bubblewrap-args.js';
 import { type HostView, publicPart } from './host-view.js';
 import { howToInstall } from './how-to-install.js';
 import { beginning, enforcedLimits } from './limits.js';
 import { saidBy } from './said-by.js';
 import { environmentFile, shell } from './scripts.js';
+import { systemCallFilter } from './seccomp.js';
 
 /** In use here and not in every version; all are in 0.6. */
 const neededOptions = ['--size', '--perms', '--clearenv', '--as-pid-1', '--remount-ro', '--die-with-parent'];
@@ -29,6 +30,7 @@ export const createBubblewrap = (options: BubblewrapOptions): Backend => {
   const program = options.program ?? 'bwrap';
   const help = options.program === null ? Promise.resolve('') : saidBy(program, '--help').then((said) => said ?? '');
   const { setpriv } = means;
+  const filter = systemCallFilter();
   return {
     name: 'bubblewrap',
     version: async () => /[\d.]+/.exec((await saidBy(program, '--version')) ?? '')?.[0] ?? null,
@@ -59,9 +61,11 @@ export const createBubblewrap = (options: BubblewrapOptions): Backend => {
         );
       const environment = { PATH: view.path, HOME: sandboxHome, LANG: language, TMPDIR: '/tmp', ...command.env };
       const files = { ...commonFiles, [environmentPath]: environmentFile(environment) };
+      const data = [...Object.values(files), ...(filter === null ? [] : [filter])];
       const layout = {
         view: runAs === null ? view : publicPart(view),
-        ...{ hidden, files: Object.keys(files), locksNamespaces: (await help).includes('--disable-userns') },
+        ...{ hidden, files: Object.keys(files), filter: filter && firstData + data.length - 1 },
+        locksNamespaces: (await help).includes('--disable-userns'),
       };
       const sandboxed = [
         ...bubblewrapArgs(layout, input),
@@ -77,7 +81,7 @@ export const createBubblewrap = (options: BubblewrapOptions): Backend => {
         env: { PATH: view.path },
         cwd: '/',
         files: {},
-        data: Object.values(files),
+        data,
         tellsBegin: true,
         leadsGroup: false,
       };

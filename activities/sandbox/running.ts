@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { ParleyError } from '../../src/domain/errors.js';
 import type { CommandReport, Enforced } from '../../src/contracts/execution.js';
-import type { Launch } from './backend.js';
+import { firstData, type Launch } from './backend.js';
 import type { ControlGroup } from './control-groups.js';
 import { type Ended, type EndedBy, outcomeOf } from './outcome.js';
 import { OutputTail } from './output-tail.js';
@@ -71,7 +71,7 @@ const spawnIn = ({ launch, group }: Start, streams: StandardStreams): ChildProce
 };
 
 /** A program may end without having read what it is given. */
-const feed = (stream: Writable, text: string): void => {
+const feed = (stream: Writable, text: string | Buffer): void => {
   stream.on('error', () => {});
   stream.end(text);
 };
@@ -107,7 +107,7 @@ class Running implements RunningCommand {
     };
     this.hasBegun = !launch.tellsBegin;
     this.begins = this.hearBegin(child.stdio[3] as Readable);
-    launch.data.forEach((text, index) => feed(child.stdio[4 + index] as Writable, text));
+    launch.data.forEach((text, index) => feed(child.stdio[firstData + index] as Writable, text));
     this.stdout = this.read();
     streams.stderr.on('data', (piece: Buffer) => {
       this.take('stderr', piece);

@@ -123,7 +123,7 @@ describeWithBubblewrap.each(['bubblewrap', 'unshare', 'none'] as const)('a comma
     ['may tidy up', 'trap "echo tidy; exit 0" TERM; sleep 1000 & wait', null],
     ['is killed when it does not heed that', 'trap "" TERM; sleep 1000 & while :; do sleep 0.1; done', 'SIGKILL'],
   ])('whose time is up %s', async (_, script, signal) => {
-    const report = await of(sh(script), { limits: { timeout_ms: 200 } });
+    const report = await of(sh(script), { limits: { timeout_ms: 500 } });
     expect(report).toMatchObject({ exit_code: null, signal, limit: 'time' });
     expect(report.stdout_tail).toBe(signal === null ? 'tidy\n' : '');
   });

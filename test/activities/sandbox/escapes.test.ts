@@ -69,8 +69,15 @@ const connect = (to: string): string[] => [
   '-e',
   `require('net').connect(${to}).on('data', (text) => console.log(String(text))).on('error', (error) => { console.log(error.code); process.exit(1) })`,
 ];
-/** PTRACE_ATTACH through perl, which every Debian has; there is no program for it alone. */
-const ptraceNumber: Partial<Record<string, number>> = { x64: 101, arm64: 117 };
+/** Calls for which there is no program, through perl, which every Debian has. */
+const call = (numbers: Partial<Record<string, number>>, ...args: (number | string)[]): string[] => [
+  'perl',
+  '-e',
+  `my @a = (${args.join(', ')}); my $r = syscall(${numbers[process.arch] ?? 0}, @a); print $r == -1 ? "refused: $!\\n" : "DONE $r\\n"`,
+];
+const ptrace = { x64: 101, arm64: 117 };
+const keyctl = { x64: 250, arm64: 219 };
+const addKey = { x64: 248, arm64: 217 };
 
 /**
  * Each is tried in a folder of its own, and fails: none sees the host's secret, and the files and processes of the host are
@@ -160,16 +167,20 @@ const processes: Escape[] = [
   ['killing all it can', () => sh('kill -9 -1'), null, 'tree'],
   [
     'tracing a process of the host',
-    () => [
-      'perl',
-      '-e',
-      `exit(syscall(${ptraceNumber[process.arch] ?? 101}, 16, ${host.victim.pid}, 0, 0) == 0 ? 0 : 3)`,
-    ],
-    null,
+    () => call(ptrace, 16, host.victim.pid ?? 0, 0, 0),
+    /^refused: No such process/,
     'tree',
   ],
   ['reading the memory of another', () => sh(`cat /proc/${host.victim.pid}/mem`), /No such file/, 'tree'],
   ['becoming root', () => sh('su -c id; sudo -n id; setpriv --reuid 0 id; id'), /uid=1000/, 'user'],
+  // 0: which keyring is that of the session; of a user (-4) it is made when it is asked for.
+  ['reading keys of the kernel', () => call(keyctl, 0, -4, 1), /^refused: Function not implemented/, 'user'],
+  [
+    'adding keys to the kernel',
+    () => call(addKey, '"user"', '"planted"', '"x"', 1, -4),
+    /^refused: Function not/,
+    'user',
+  ],
   [
     'having a capability, or getting one',
     () => sh('grep -E "^(Cap|NoNewPrivs)" /proc/self/status'),

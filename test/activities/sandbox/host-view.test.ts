@@ -76,7 +76,7 @@ describe('what a command sees of the host', () => {
 
   test('has what is hidden laid over where it would be seen, in the workspace as in /usr', () => {
     const view = { shown: ['/usr', root], links: [], path: '' };
-    const layout = { view, files: [], locksNamespaces: true };
+    const layout = { view, files: [], filter: null, locksNamespaces: true };
     const input = {
       workspace: at('project'),
       cwd: at('project'),
