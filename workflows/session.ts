@@ -90,10 +90,13 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
   setHandler(reportSignal, ({ reports }) => {
     loop.push({ type: 'REPORTS', reports });
   });
+  // A lane may be called "constructor".
+  const feedOf = (laneId: string): Feed | undefined =>
+    Object.hasOwn(state.feeds, laneId) ? state.feeds[laneId] : undefined;
   const openedFeed = (laneId: string): Feed => {
     const lane = state.work.lanes.find((candidate) => candidate.setup.laneId === laneId);
     const tier = lane?.setup.tier ?? 'silver';
-    const feed = state.feeds[laneId] ?? openFeed(setup.policy, tier, setup.window, setup.prompt);
+    const feed = feedOf(laneId) ?? openFeed(setup.policy, tier, setup.window, setup.prompt);
     return lane && hasEnded(lane) ? closeFeed(feed) : feed;
   };
   const recordReports = (lane: string, reports: readonly FeedReport[]): void => {
@@ -131,7 +134,7 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
     for (const lane of state.work.lanes) {
       const { laneId, adapter, timeoutMs } = lane.setup;
       if (adapter.kind !== 'external' || hasEnded(lane)) continue;
-      const feed = state.feeds[laneId];
+      const feed = feedOf(laneId);
       if (feed && (feedDue(feed) ?? Infinity) <= now) {
         const fed = feedTick(feed, now);
         takeFed(laneId, fed.feed, fed.reports);
@@ -146,7 +149,8 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
   const externalDue = (): number[] =>
     state.work.lanes.flatMap((lane) => {
       if (lane.setup.adapter.kind !== 'external' || hasEnded(lane)) return [];
-      const gap = state.feeds[lane.setup.laneId] ? feedDue(state.feeds[lane.setup.laneId] as Feed) : null;
+      const feed = feedOf(lane.setup.laneId);
+      const gap = feed ? feedDue(feed) : null;
       const timeout =
         lane.setup.timeoutMs !== null && lane.dispatchedAt !== null ? lane.dispatchedAt + lane.setup.timeoutMs : null;
       return [gap, timeout].filter((due): due is number => due !== null);

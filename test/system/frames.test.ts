@@ -358,6 +358,12 @@ describe('a lane that is fed from outside', () => {
     await remote.drop();
   });
 
+  test.concurrent('may be called as a member of every object is', async () => {
+    const remote = await open({}, [{ ...external('valueOf'), timeout_ms: 600_000 }]);
+    await remote.post(partial(1, 'bl'), { type: 'final', msg_seq: 2, text: 'blue' });
+    await remote.until(({ answer }) => answer === 'blue');
+  });
+
   test.concurrent('and has run out of time is told so', async () => {
     const remote = await open({}, [{ ...external('e'), timeout_ms: beat }, silent('s')]);
     await remote.post(partial(1, 'bl'));
