@@ -95,6 +95,7 @@ export class Calls {
   }
 
   private files(name: string, chain: readonly string[], args: readonly Value[], receiver: Value): void {
+    if (isNoFile(name, chain, receiver)) return;
     const [first, second] = args;
     // `Path('x').unlink()` and `unlink('x')`: the path is what the method belongs to, or the first argument.
     const own = isPathLike(receiver) ? receiver : first;
@@ -152,15 +153,16 @@ export class Calls {
     if (!first) return;
     const isEvaluation = evaluating.has(name) && this.evaluates(name, chain);
     if (isEvaluation) {
-      if (isKnown(first.text)) this.nested(first.text);
-      if (!isKnown(first.text) || first.text.isDecoded) this.effects.push({ does: 'evaluate', text: first.text });
+      const { text } = name === 'Function' ? (args.at(-1) ?? first) : first;
+      if (isKnown(text)) this.nested(text);
+      if (!isKnown(text) || text.isDecoded) this.effects.push({ does: 'evaluate', text });
     } else if (
       shells.has(name) ||
       (this.language === 'lua' && name === 'execute') ||
       (name === 'exec' && chain.at(-2) !== 'pattern') ||
       name === '$'
     ) {
-      this.started(first, rest, name !== 'exec');
+      this.started(first, rest, name !== 'exec' || this.language !== 'javascript');
     } else if (starts.has(name) || (this.language === 'python' && (name === 'run' || name === 'call')))
       this.started(first, rest, true);
   }
@@ -175,7 +177,7 @@ export class Calls {
   private started(first: Value, rest: readonly Value[], isList: boolean): void {
     const items = first.items && first.text.text !== '' ? first.items : undefined;
     if (items) this.inner.push({ argv: items.map(({ text }) => text) });
-    else if (isList && rest[0]?.items && rest[0].items.length > 0 && !rest[0].items[0]?.chain)
+    else if (isList && rest[0]?.items && !rest[0].items[0]?.chain)
       this.inner.push({ argv: [first.text, ...rest[0].items.map(({ text }) => text)] });
     else if (isList && rest.length > 0 && rest.every((value) => isKnown(value.text) && !value.items)) {
       const argv = [first, ...rest].map(({ text }) => text);
@@ -220,7 +222,11 @@ export class Calls {
   finish(): void {
     const startsShell =
       this.hasTerminal ||
-      this.inner.some((each) => 'argv' in each && /(?:^|\/)(?:ba|da|z)?sh$/.test(each.argv[0]?.text ?? ''));
+      this.inner.some((each) =>
+        /^\s{0,9}(?:\/\S{1,80}\/|)(?:ba|da|z|)sh(?:\s|$)/.test(
+          'argv' in each ? (each.argv[0]?.text ?? '') : each.script.text,
+        ),
+      );
     for (const { host, sends, texts } of this.connects) {
       const how = startsShell ? 'shell' : sends ? 'send' : 'fetch';
       this.effects.push({ does: 'connect', host, how, sends: texts, sendsFiles: this.reads });
@@ -239,6 +245,17 @@ const isEnvironment = (chain: readonly string[] | undefined): boolean => {
 /** A receiver that holds a path, and is no module. */
 const isPathLike = ({ text, chain }: Value): boolean =>
   isKnown(text) && text.text !== '' && !/\n/.test(text.text) && chain?.at(-1) === 'Path';
+
+/** Names that texts and lists have too: `'a'.replace(…)`, `[].remove(…)`. */
+const isNoFile = (name: string, chain: readonly string[], receiver: Value): boolean => {
+  if (isPathLike(receiver)) return false;
+  if (name === 'replace') return chain.at(-2) !== 'os';
+  return (
+    /^(?:remove|rename|copy|move|link|open)$/.test(name) &&
+    (receiver.items !== undefined || receiver.text.text !== '') &&
+    isKnown(receiver.text)
+  );
+};
 
 const pathsOf = (first: Value | undefined, args: readonly Value[]): Text[] => {
   if (!first) return [];

@@ -153,6 +153,10 @@ const folds: ReadonlyMap<string, Fold> = new Map<string, Fold>([
     ([object, name]) => object && name && { ...unknownValue, chain: [...(object.chain ?? []), name.text.text] },
   ],
   ...['require', '__import__', 'import_module', 'createRequire'].map((name) => [name, module] as const),
+  ...['sockaddr_in', 'pack_sockaddr_in'].map(
+    (name) => [name, ((args) => ({ ...unknownValue, items: args })) as Fold] as const,
+  ),
+  ['inet_aton', same],
   [
     'replace',
     ([from, to], receiver) =>

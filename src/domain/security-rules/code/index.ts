@@ -7,7 +7,7 @@ import { CodeReader } from './reader.js';
 /** Program text behind `eval` inside of program text, so many times over. */
 const maxNesting = 6;
 /** Longer text is data, not a program that a plan writes on a command line. */
-const maxLength = 200_000;
+const maxLength = 100_000;
 
 /** What program text in a language other than the shell's does, as far as it stands in it; nothing is run. */
 export const readCode = (

@@ -5,6 +5,7 @@ import { Tokens, type Piece, type Token } from './tokens.js';
 import { nothing, textValue, unknownValue, type Value } from './value.js';
 
 const maxDepth = 60;
+const maxParts = 64;
 
 /**
  * Reads expressions of seven languages that are alike where it matters: names joined by dots, calls, texts put together.
@@ -29,6 +30,7 @@ export class CodeReader {
     this.depth += 1;
     this.tokens = new Tokens(source, this.language).list;
     this.at = 0;
+    this.loops();
     let value = nothing;
     while (this.at < this.tokens.length) {
       const start = this.at;
@@ -38,6 +40,19 @@ export class CodeReader {
     this.depth -= 1;
     ({ tokens: this.tokens, at: this.at } = outer);
     return value;
+  }
+
+  /** Variables that run over a list written down: they have its elements, wherever the loop's body stands. */
+  private loops(): void {
+    this.tokens.forEach((token, index) => {
+      const [name, word, open] = this.tokens.slice(index + 1, index + 4);
+      if (token.kind !== 'name' || !/^(?:for|const|let|var)$/.test(token.text) || name?.kind !== 'name') return;
+      if (word?.kind !== 'name' || !/^(?:in|of)$/.test(word.text) || open?.kind !== 'mark' || !/[[(]/.test(open.text))
+        return;
+      this.at = index + 3;
+      this.variables.set(name.text, this.term());
+    });
+    this.at = 0;
   }
 
   private mark(offset = 0): string {
@@ -63,25 +78,33 @@ export class CodeReader {
     }
     this.depth += 1;
     const first = this.term();
+    const parts: Text[] = [first.text];
     let value = first;
+    const kind = first.chain?.at(-1) === 'Path' ? { chain: first.chain } : {};
+    const join = (...more: readonly Text[]): void => {
+      parts.push(...more);
+      // What is put together of more pieces is data.
+      value = parts.length > maxParts ? unknownValue : { ...textValue(concat(parts)), ...kind };
+    };
     for (;;) {
       const next = this.tokens[this.at];
       if (this.joiner()) {
         this.at += this.joins.length;
-        value = textValue(concat([value.text, this.term().text]));
+        join(this.term().text);
       } else if (
         next?.kind === 'string' &&
         first !== nothing &&
         (this.language === 'python' || this.language === 'awk') &&
         this.isText(value)
       ) {
-        value = textValue(concat([value.text, this.term().text]));
+        join(this.term().text);
       } else if (this.mark() === '%' && this.language === 'python') {
         this.at += 1;
         value = this.filled(value, this.term());
+        parts.splice(0, parts.length, value.text);
       } else if (this.mark() === '/' && this.language === 'python') {
         this.at += 1;
-        value = textValue(concat([value.text, plain('/'), this.term().text]));
+        join(plain('/'), this.term().text);
       } else break;
     }
     if (this.language === 'awk' && this.mark() === '|' && this.isText(value)) this.calls.shell(value.text);
@@ -139,13 +162,21 @@ export class CodeReader {
   private passing(): Value {
     if (/[)\]},;]/.test(this.mark())) return nothing;
     const mark = this.mark();
+    const before = this.tokens[this.at - 1];
     this.at += 1;
     const next = this.tokens[this.at];
+    // `const { execSync: run } = …`: another name for a member.
+    if (this.language === 'javascript' && mark === ':') this.rename(before, next);
     if (this.language === 'awk' && next?.kind === 'string') {
       if (mark === '|') this.calls.shell(this.string(next.pieces));
       if (mark === '>') this.calls.write(this.string(next.pieces));
     }
     return nothing;
+  }
+
+  private rename(before: Token | undefined, after: Token | undefined): void {
+    if (before?.kind !== 'name' || after?.kind !== 'name' || this.variables.has(after.text)) return;
+    this.variables.set(after.text, { ...unknownValue, chain: [before.text] });
   }
 
   private string(pieces: readonly Piece[]): Text {
@@ -188,6 +219,7 @@ export class CodeReader {
 
   private named(name: string): Value {
     this.at += 1;
+    if (name === 'as' && this.language === 'python') this.rename(this.tokens[this.at - 2], this.tokens[this.at]);
     if (
       /^(?:const|let|var|my|our|local|return|await|new|async|yield|import|from|print|echo|not|and|or|if|else|elif|for|while|in|do|then|end|begin|BEGIN|END|lambda|raise|throw|del|puts|use|no|void|typeof)$/.test(
         name,

@@ -18,8 +18,16 @@ const escapes: Record<string, string> = {
   v: '\v',
   e: '\u001b',
 };
-const isNameStart = (character: string): boolean => /[A-Za-z_$@\uFFFC\u00a0-\uffff]/.test(character);
-const isNamePart = (character: string): boolean => /[A-Za-z0-9_$\uFFFC\u00a0-\uffff]/.test(character);
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
+const isNamePart = (code: number): boolean =>
+  (code >= 97 && code <= 122) ||
+  (code >= 65 && code <= 90) ||
+  isDigit(code) ||
+  code === 95 ||
+  code === 36 ||
+  code > 0xa0;
+const isNameStart = (code: number): boolean => code === 64 || (isNamePart(code) && !isDigit(code));
+const isBlank = (code: number): boolean => code === 32 || (code >= 9 && code <= 13) || code === 0xa0;
 const closing: Record<string, string> = { '(': ')', '[': ']', '{': '}', '<': '>' };
 const hashComments = new Set<Language>(['python', 'perl', 'ruby', 'php', 'awk', 'shell']);
 
@@ -38,10 +46,11 @@ export class Tokens {
   private next(): void {
     const { source, at } = this;
     const character = source[at] as string;
-    if (/\s/.test(character)) this.at += 1;
+    const code = source.charCodeAt(at);
+    if (isBlank(code)) this.at += 1;
     else if (this.comment()) return;
-    else if (isNameStart(character)) this.name();
-    else if (/[0-9]/.test(character)) this.number();
+    else if (isNameStart(code)) this.name();
+    else if (isDigit(code)) this.number();
     else if (character === '"' || character === "'" || character === '`') this.string(character, '');
     else if (
       character === '%' &&
@@ -51,10 +60,20 @@ export class Tokens {
     )
       this.generic(at + 2, source[at + 1] as string);
     else if (character === '/' && this.startsPattern()) this.pattern();
+    else if (character === '<' && this.language === 'perl' && this.glob()) return;
     else {
       this.list.push({ kind: 'mark', text: character });
       this.at += 1;
     }
+  }
+
+  /** Perl's `</etc/*>`: the names that a pattern finds. */
+  private glob(): boolean {
+    const found = /^<([/~.*\w$-]{1,200})>/.exec(this.source.slice(this.at, this.at + 204));
+    if (!found) return false;
+    this.list.push({ kind: 'string', pieces: [{ text: found[1] ?? '' }], runs: false });
+    this.at += found[0].length;
+    return true;
   }
 
   private skipTo(end: string): void {
@@ -81,7 +100,7 @@ export class Tokens {
   private name(): void {
     const { source } = this;
     let end = this.at + 1;
-    while (end < source.length && isNamePart(source[end] as string)) end += 1;
+    while (end < source.length && isNamePart(source.charCodeAt(end))) end += 1;
     const text = source.slice(this.at, end);
     const quote = source[end];
     if (this.language === 'python' && /^[rbfu]{1,2}$/i.test(text) && (quote === '"' || quote === "'")) {

@@ -160,7 +160,22 @@ const link: Reading = (args) => {
   return writes(into ? [into] : options.operands.length > 1 ? options.operands.slice(-1) : []);
 };
 
+/** The last name of a URL, under which a download without another name is kept. */
+const nameOf = (url: Text): Text => {
+  const path = url.text.split(/[?#]/, 1)[0] ?? '';
+  return plain(path.slice(path.lastIndexOf('/') + 1) || 'index.html');
+};
+const kept =
+  (takesValue: string, isKept: (options: Options) => boolean): Reading =>
+  (args) => {
+    const options = new Options(args, takesValue);
+    return isKept(options) ? writes(options.operands.map(nameOf)) : [];
+  };
+
 const download: Reading = both(
+  kept('o output H header d data X request u user A user-agent e referer F form T upload-file', (options) =>
+    options.has('O', 'remote-name'),
+  ),
   named(
     'o output H header d data X request u user A user-agent e referer F form T upload-file output-dir b cookie c cookie-jar K config',
     writes,
@@ -212,16 +227,22 @@ const table: ReadonlyMap<string, Reading> = new Map<string, Reading>([
   ['curl', download],
   [
     'wget',
-    named(
-      'O output-document P directory-prefix o output-file a header post-file post-data method body-file body-data user password e execute U user-agent t tries T timeout',
-      writes,
-      'O',
-      'output-document',
-      'P',
-      'directory-prefix',
-      'o',
-      'output-file',
-      'a',
+    both(
+      kept(
+        'O output-document P o a header post-file post-data method body-file body-data user password e U t T',
+        (options) => !options.has('O', 'output-document', 'spider'),
+      ),
+      named(
+        'O output-document P directory-prefix o output-file a header post-file post-data method body-file body-data user password e execute U user-agent t tries T timeout',
+        writes,
+        'O',
+        'output-document',
+        'P',
+        'directory-prefix',
+        'o',
+        'output-file',
+        'a',
+      ),
     ),
   ],
   ['aria2c', named('d dir o out', writes, 'd', 'dir', 'o', 'out')],

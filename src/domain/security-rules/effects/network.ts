@@ -72,9 +72,16 @@ const netcat: Reading = (args, { stdin, redirections }) => {
   const [host] = options.operands;
   const files = redirections.filter(({ access }) => access === 'read').map(({ target }) => target);
   if (options.has('e', 'c', 'exec', 'sh-exec', 'lua-exec')) return [connect(host, 'shell')];
-  if (options.has('l', 'listen')) return [connect(undefined, 'listen', [stdin], files)];
+  if (options.has('l', 'listen'))
+    return [connect(host && !/^\d+$/.test(host.text) ? host : undefined, 'listen', [stdin], files)];
   if (options.has('z')) return host ? [connect(host, 'fetch')] : [];
   return host ? [connect(host, 'send', [stdin, ...args], files)] : [];
+};
+
+/** The address that socat's `bind=` names. */
+const boundTo = (address: Text): Text | undefined => {
+  const at = address.text.indexOf('bind=');
+  return at === -1 ? undefined : slice(address, at + 5);
 };
 
 const socat: Reading = (args, { stdin }) => {
@@ -88,7 +95,7 @@ const socat: Reading = (args, { stdin }) => {
     if (!match) return [];
     const host = slice(address, match[0].length);
     if (startsProgram) return [connect(host, 'shell')];
-    return [/LISTEN/i.test(match[0]) ? connect(undefined, 'listen', [stdin]) : connect(host, 'send', [stdin])];
+    return [/LISTEN/i.test(match[0]) ? connect(boundTo(address), 'listen', [stdin]) : connect(host, 'send', [stdin])];
   });
 };
 
@@ -391,7 +398,7 @@ const devices = ({ program, redirections, stdin, args }: Invocation): Connect[] 
   return found.map(({ host, access }) =>
     connect(
       host,
-      shells.test(program) ? 'shell' : access === 'write' ? 'send' : 'fetch',
+      shells.test(program) || (program === ':' && access === 'write') ? 'shell' : access === 'write' ? 'send' : 'fetch',
       [stdin, ...args],
       access === 'write' ? files : [],
     ),

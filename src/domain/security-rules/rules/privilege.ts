@@ -20,7 +20,7 @@ const written = (
 const becomes =
   /^(?:sudo|doas|su|pkexec|runuser|gosu|su-exec|sg|newgrp|visudo|vipw|chpasswd|passwd|useradd|adduser|usermod|setcap|sudoedit|kexec)$/;
 /** A mode with the bits that lend the owner's rights. */
-const lends = /^(?:[ugoa]{0,4}[+=][rwxXt]{0,4}s|0?[2-7][0-7]{3}$)/;
+const lends = /^(?:[uoa]{0,4}[+=][rwxXt]{0,4}s|0?[4-7][0-7]{3}$)/;
 
 const escapes = new WordTable([
   {

@@ -34,10 +34,13 @@ const secretName =
 const isNamePart = (character: string | undefined): boolean =>
   character !== undefined && /[A-Za-z0-9_-]/.test(character);
 
+/** One would do; a few more make a better sentence. */
+const maxPairs = 50;
+
 /** `name=value` anywhere in a text; from one `=` to the next, so that long texts take one walk. */
 const assignments = (text: string): { name: string; value: string }[] => {
   const pairs: { name: string; value: string }[] = [];
-  for (let at = text.indexOf('='); at !== -1; at = text.indexOf('=', at + 1)) {
+  for (let at = text.indexOf('='); at !== -1 && pairs.length < maxPairs; at = text.indexOf('=', at + 1)) {
     const end = text[at - 1] === ' ' ? at - 1 : at;
     let start = end;
     while (start > 0 && end - start < 80 && isNamePart(text[start - 1])) start -= 1;
@@ -52,7 +55,7 @@ const assignments = (text: string): { name: string; value: string }[] => {
 /** Host and password of the URLs in a text that hold one. */
 const credentials = (text: string): { host: string; password: string }[] => {
   const pairs: { host: string; password: string }[] = [];
-  for (let at = text.indexOf('://'); at !== -1; at = text.indexOf('://', at + 3)) {
+  for (let at = text.indexOf('://'); at !== -1 && pairs.length < maxPairs; at = text.indexOf('://', at + 3)) {
     const [, password, host] =
       /^[^\s:/@"']{0,200}:([^\s@/"']{1,200})@([^\s/"']{1,253})/.exec(text.slice(at + 3, at + 700)) ?? [];
     if (password !== undefined && host !== undefined) pairs.push({ host, password });

@@ -22,8 +22,14 @@ const changeFolder: Builtin = (args, scope, { workspace }) => {
   return emptyText;
 };
 
+/** Every variable with its value, as `set` and `export -p` print them. */
+const environment = (reader: Reader, scope: Scope, call: Call): Text =>
+  unknown('output', [reader.record([plain('printenv')], scope, call)]);
+
 /** `export`, `declare` and their like: words of the form name=value. */
 const declare: Builtin = (args, scope, reader, call) => {
+  if (args.length === 0 || (args.length === 1 && /^-p|^-x$/.test(args[0]?.text ?? '')))
+    return environment(reader, scope, call);
   for (const word of args) {
     const match = /^([A-Za-z_][A-Za-z0-9_]*)(\+?)=/.exec(word.text);
     if (!match) continue;
@@ -35,7 +41,8 @@ const declare: Builtin = (args, scope, reader, call) => {
   return emptyText;
 };
 
-const set: Builtin = (args, scope) => {
+const set: Builtin = (args, scope, reader, call) => {
+  if (args.length === 0) return environment(reader, scope, call);
   const dashes = args.findIndex(({ text }) => text === '--');
   for (const { text } of dashes === -1 ? args : args.slice(0, dashes)) {
     if (/^-[a-z]{0,20}u/.test(text) || text === 'nounset') scope.endsOnUnset = true;
@@ -119,7 +126,7 @@ const execute: Builtin = (args, scope, reader, call) => {
 };
 
 const command: Builtin = (args, scope, reader, call) => {
-  if (args[0]?.text === '-v' || args[0]?.text === '-V') return unknown('output');
+  if (args[0]?.text === '-v' || args[0]?.text === '-V') return args[1] ?? emptyText;
   const rest = args[0]?.text === '-p' ? args.slice(1) : args;
   const name = rest[0]?.text ?? '';
   const own = scope.fork();

@@ -1,6 +1,6 @@
 import type { Inner } from './invocation.js';
 import { Options } from './options.js';
-import { concat, plain, slice, type Text } from './text.js';
+import { concat, mapText, plain, slice, type Text } from './text.js';
 
 /** Words of git before its verb that take a value. */
 export const gitValues = 'C c git-dir work-tree namespace exec-path super-prefix config-env';
@@ -60,7 +60,9 @@ export const gitInner = (args: readonly Text[]): Inner[] => {
     case 'ls-remote': {
       const own = new Options(rest, 'upload-pack u receive-pack exec');
       const programs = own.values('upload-pack', 'receive-pack', 'exec', ...(verb.text === 'clone' ? ['u'] : []));
-      const transports = own.operands.filter(({ text }) => text.startsWith('ext::')).map((word) => slice(word, 5));
+      const transports = own.operands
+        .filter(({ text }) => text.startsWith('ext::'))
+        .map((word) => mapText(slice(word, 5), (text) => text.replaceAll('% ', '\\ ')));
       return [...inner, ...[...programs, ...transports].map(script)];
     }
     default:

@@ -55,6 +55,8 @@ const shellCode = (args: readonly Text[], stdin: Text, contents: (path: Text) =>
   const options = new Options(args.map(withoutPlus), shell.takesValue, 'at operand');
   const [first, ...rest] = options.operands;
   const language = 'shell';
+  const startup = options.values('rcfile', 'init-file').flatMap((file) => contents(file) ?? []);
+  if (startup.length > 0) return { code: startup.map((source) => ({ language, source })), positional: [] };
   if (options.has('c'))
     return { code: first ? [{ language, source: first }] : [], zero: rest[0], positional: rest.slice(1) };
   if (!first || first.text === '-' || first.text === '/dev/stdin' || options.has('s')) {

@@ -127,6 +127,7 @@ const outputs: ReadonlyMap<string, Output> = new Map<string, Output>([
   ['openssl', openssl],
   ['tr', tr],
   ['rev', reversed],
+  ['which', ({ args }) => (args[0] ? concat([plain('/usr/bin/'), args[0]]) : undefined)],
   ['pwd', ({ cwd }) => (cwd?.path === undefined ? undefined : plain(cwd.path))],
   ['mktemp', () => plain('/tmp/tmp.X')],
   ['dirname', folder],
@@ -135,9 +136,7 @@ const outputs: ReadonlyMap<string, Output> = new Map<string, Output>([
     ({ args }) => args[0] && mapText(args[0], (text) => text.slice(text.replace(/\/$/, '').lastIndexOf('/') + 1)),
   ],
   ...['realpath', 'readlink', 'greadlink'].map((name) => [name, absolute] as const),
-  ...['nproc', 'seq', 'date', 'wc', 'expr', 'id', 'stat', 'du', 'uname', 'arch', 'hostname', 'whoami', 'tput'].map(
-    (name) => [name, sequence] as const,
-  ),
+  ...['nproc', 'seq', 'date', 'wc', 'expr', 'stat', 'du', 'tput'].map((name) => [name, sequence] as const),
   ['git', git],
   [
     'npm',
@@ -148,9 +147,15 @@ const outputs: ReadonlyMap<string, Output> = new Map<string, Output>([
   ],
 ]);
 
+/** Longer than any script that is read: its output is not worth following. */
+const maxLength = 200_000;
+const isShort = ({ args, stdin }: Invocation): boolean =>
+  args.reduce((length, { text }) => length + text.length, stdin.text.length) <= maxLength;
+
 /** What a program prints, where that follows from its arguments and its input; otherwise a hole that names it. */
 export const outputOf = (invocation: Invocation, files: ReadonlyMap<string, Text>, workspace: string): Text =>
-  outputs.get(invocation.program)?.(invocation, files, workspace) ?? unknown('output', [invocation]);
+  (isShort(invocation) ? outputs.get(invocation.program)?.(invocation, files, workspace) : undefined) ??
+  unknown('output', [invocation]);
 
 /** Each line of a text. */
 export const lines = (text: Text): Text[] => split(text, '\n').filter((line) => line.text !== '');

@@ -7,6 +7,7 @@ import {
   type Statement,
   type SyntaxNode,
 } from 'unbash';
+import { effectsOf } from '../effects/index.js';
 import { resolve } from '../place.js';
 import { builtins } from './builtins.js';
 import { Expander, type Substitutions } from './expand.js';
@@ -17,9 +18,26 @@ import { concat, emptyText, holeMark, plain, unknown, type Text } from './text.j
 
 const maxSteps = 4_000;
 const maxDepth = 24;
-const maxScriptLength = 200_000;
+const maxScriptLength = 100_000;
 /** Each unfinished here-document costs the parser one walk over the rest. */
 const maxHereDocuments = 32;
+/** Brackets and substitutions inside of each other; each level is one more walk over what is left. */
+const maxNesting = 40;
+
+/** How deep the brackets of a text go, quotes left out of account. */
+const nestingOf = (text: string): number => {
+  let depth = 0;
+  let deepest = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === 40 || code === 123) deepest = Math.max(deepest, (depth += 1));
+    else if ((code === 41 || code === 125) && depth > 0) depth -= 1;
+  }
+  return deepest;
+};
+
+const isReadable = (text: string): boolean =>
+  text.length <= maxScriptLength && text.split('<<').length - 1 <= maxHereDocuments && nestingOf(text) <= maxNesting;
 
 /** Where a command reads and writes. */
 export interface Call {
@@ -50,6 +68,8 @@ export class Reader implements Substitutions {
   private choice = 0;
   private choices = 1;
   private nextFile = 63;
+  /** Names of the functions that are being followed. */
+  private readonly active: string[] = [];
 
   constructor(
     readonly workspace: string,
@@ -100,8 +120,8 @@ export class Reader implements Substitutions {
   /** Reads a script in this scope. @returns its standard output */
   script(source: Text, scope: Scope): Text {
     const { text } = source;
-    if (text.length > maxScriptLength || text.split('<<').length - 1 > maxHereDocuments) {
-      this.giveUp(`a script of ${text.length} characters is too long or has too many here-documents to be read`);
+    if (!isReadable(text)) {
+      this.giveUp(`a script of ${text.length} characters is too long, or too deep, to be read`);
       return unknown('output');
     }
     return this.nested(unknown('output'), () => {
@@ -285,7 +305,10 @@ export class Reader implements Substitutions {
       if (words.length === 0) {
         for (const { part, value } of assignments) this.assign(part, value, scope);
         this.record([plain(':')], scope, { ...call, environment });
-        return emptyText;
+        // `$(< file)` is what the file holds.
+        return assignments.length === 0 && call.redirections.some(({ access }) => access === 'read')
+          ? call.stdin
+          : emptyText;
       }
       return this.execute(words, scope, { ...call, environment });
     });
@@ -306,10 +329,14 @@ export class Reader implements Substitutions {
     if (!name) return emptyText;
     const shellFunction = scope.functions.get(name.text);
     if (shellFunction) {
+      // A function that calls itself does nothing new the third time.
+      if (this.active.filter((each) => each === name.text).length > 1) return emptyText;
       return this.nested(emptyText, () => {
         const outer = scope.positional;
         scope.positional = args;
+        this.active.push(name.text);
         const output = this.maybe(scope, () => this.node(shellFunction.body, scope));
+        this.active.pop();
         scope.positional = outer;
         return output;
       });
@@ -335,8 +362,25 @@ export class Reader implements Substitutions {
   start(words: readonly Text[], scope: Scope, call: Call): Text {
     const { invocation, inner, output } = run(words, scope, call, this);
     this.invocations.push(invocation);
+    this.keep(invocation, scope);
     const outputs = this.nested([], () => inner.map((each) => this.inner(each, invocation, scope, call)));
     return output ?? outputs.at(-1) ?? unknown('output', [invocation]);
+  }
+
+  /** Remembers what a command puts into files: what it downloads, copies or lets through. */
+  private keep(invocation: Invocation, scope: Scope): void {
+    const effects = effectsOf(invocation);
+    const written = effects.flatMap((effect) => (effect.does === 'write' ? [effect.path] : []));
+    if (written.length === 0 || written.length > 20) return;
+    if (effects.some(({ does }) => does === 'connect')) {
+      for (const path of written) this.write(path, unknown('output', [invocation]), scope);
+    } else if (invocation.program === 'tee' || invocation.program === 'sponge') {
+      for (const path of written) this.write(path, invocation.stdin, scope);
+    } else if (/^(?:cp|mv|install|ln|dd)$/.test(invocation.program)) {
+      const source = effects.find((effect) => effect.does === 'read' || effect.does === 'write');
+      const content = source && 'path' in source ? this.files.get(this.pathOf(source.path, scope) ?? '') : undefined;
+      if (content) for (const path of written.slice(-1)) this.write(path, content, scope);
+    }
   }
 
   private inner(inner: Inner, by: Invocation, scope: Scope, call: Call): Text {

@@ -49,7 +49,7 @@ export const run = (words: readonly Text[], scope: Scope, call: Call, reader: Re
   const [name, ...args] = words as [Text, ...Text[]];
   const program = programOf(name);
   const contents = (path: Text): Text | undefined =>
-    reader.files.get(resolve(path, scope.cwd, reader.workspace).path ?? '');
+    path.text === '/dev/stdin' ? call.stdin : reader.files.get(resolve(path, scope.cwd, reader.workspace).path ?? '');
   const given = codeOf(program, args, call.stdin, contents);
   const isSourced = program === 'source' || program === '.';
   const written = isSourced ? args[0] && contents(args[0]) : name.text.includes('/') ? contents(name) : undefined;

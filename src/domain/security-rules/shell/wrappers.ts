@@ -13,6 +13,10 @@ const joined = (words: readonly Text[]): Inner[] =>
     ? [{ script: concat(words.flatMap((word, index) => (index > 0 ? [plain(' '), word] : [word]))) }]
     : [];
 
+/** A single word is a shell's line, several are a program and its arguments. */
+const line = (words: readonly Text[]): Inner[] =>
+  words.length === 1 && /\s/.test(words[0]?.text ?? '') ? script(words[0]) : command(words);
+
 /** The program behind options, variables and `skip` operands. */
 const behind =
   (takesValue = '', skip = 0): ((args: readonly Text[]) => readonly Inner[]) =>
@@ -31,7 +35,8 @@ const afterWord =
 
 const env: Unwrap = (args) => {
   const options = new Options(args, 'u unset C chdir S split-string', 'at operand');
-  const { environment, rest } = leadingAssignments(options.operands);
+  const operands = options.operands[0]?.text === '-' ? options.operands.slice(1) : options.operands;
+  const { environment, rest } = leadingAssignments(operands);
   const line = options.value('S', 'split-string');
   const words = line ? [...split(line, ' \t\n').filter(({ text }) => text !== ''), ...rest] : rest;
   const inner = leadingAssignments(words);
@@ -110,7 +115,7 @@ const userSwitch: Unwrap = (args) => {
 const packageRunner: Unwrap = (args) => {
   const options = new Options(args, 'p package c call w workspace', 'at operand');
   const call = options.value('c', 'call');
-  return call ? script(call) : command(options.operands);
+  return call ? script(call) : line(options.operands);
 };
 
 const packageManager: Unwrap = (args, invocation) => {
@@ -125,7 +130,7 @@ const optionScripts =
 
 /** What stands behind a mark inside of an argument. */
 const marked =
-  (pattern: RegExp): Unwrap =>
+  (pattern: RegExp): ((args: readonly Text[]) => readonly Inner[]) =>
   (args) =>
     args.flatMap((word) => {
       const match = pattern.exec(word.text);
@@ -148,14 +153,25 @@ const archive: Unwrap = (args) => {
 
 const database: Unwrap = (args, invocation) => {
   const shell = /(?:\\!|(?:^|\n)\s{0,8}(?:\.shell|\.system|system)\s)/;
-  return marked(shell)([...args, invocation.stdin], invocation);
+  return marked(shell)([...args, invocation.stdin]);
 };
 
-const make: Unwrap = (args) =>
-  args.flatMap((word) => {
+/** Recipes of a makefile: lines behind a tab, or behind a semicolon of a rule. */
+const recipes = (makefile: Text): Inner[] =>
+  split(makefile, '\n').flatMap((line) => {
+    const at = line.text.startsWith('\t') ? 0 : /^[^\t:=]{1,200}:[^;=]{0,400};/.exec(line.text)?.[0].length;
+    return at === undefined ? [] : script(slice(line, at));
+  });
+
+const make: Unwrap = (args, { stdin }) => [
+  ...(new Options(args, 'f file').values('f', 'file').some(({ text }) => text === '-' || text === '/dev/stdin')
+    ? recipes(stdin)
+    : []),
+  ...args.flatMap((word) => {
     const at = word.text.indexOf('$(shell ');
     return at === -1 ? [] : script(slice(word, at + 8, word.text.lastIndexOf(')')));
-  });
+  }),
+];
 
 const screen: Unwrap = (args) => {
   const options = new Options(args, 'S s c n t F x y L f', 'at operand');
@@ -164,7 +180,7 @@ const screen: Unwrap = (args) => {
   )
     ? new Options(options.operands.slice(1), 'S s c n t F x y e', 'at operand').operands
     : options.operands;
-  return joined(rest);
+  return line(rest);
 };
 
 const unwrapped: ReadonlyMap<string, Unwrap> = new Map<string, Unwrap>([
@@ -267,6 +283,7 @@ const unwrapped: ReadonlyMap<string, Unwrap> = new Map<string, Unwrap>([
   ...['vim', 'vi', 'nvim', 'view', 'ex', 'less', 'gdb'].map(
     (name) => [name, marked(/^(?:\+|:|shell |silent )?:?(?:silent )?(?:!|shell )/)] as const,
   ),
+  ['ed', (_args, { stdin }) => marked(/(?:^|\n)!/)([stdin])],
   ['sed', marked(/^(?:\d+|\$)?e /)],
   ['gsed', marked(/^(?:\d+|\$)?e /)],
   ['make', make],

@@ -14,16 +14,18 @@ const holdsAlways = (tokens: readonly SqlToken[], at: number): boolean => {
   const skipped = tokens[at]?.text === '(' ? at + 1 : at;
   const [left, mark, right] = tokens.slice(skipped, skipped + 3);
   if (left?.kind === 'word' && left.text === 'TRUE') return mark?.text !== '=' && mark?.text !== '<';
+  if (
+    left?.kind === 'number' &&
+    Number(left.text) !== 0 &&
+    (mark === undefined || mark.text === ')' || mark.kind === 'comment')
+  )
+    return true;
   if (!left || !right || mark?.kind !== 'mark') return false;
   const isConstant = left.kind === 'number' || left.kind === 'string';
   if (mark.text === '=') return isConstant && left.kind === right.kind && left.text === right.text;
-  return (
-    mark.text === '<' &&
-    isConstant &&
-    left.kind === right.kind &&
-    left.kind === 'number' &&
-    Number(left.text) < Number(right.text)
-  );
+  if (left.kind !== 'number' || right.kind !== 'number') return false;
+  const [small, large] = mark.text === '<' ? [left, right] : [right, left];
+  return /^[<>]$/.test(mark.text) && Number(small.text) < Number(large.text);
 };
 
 const always = (tokens: readonly SqlToken[], after: string): boolean =>
@@ -100,8 +102,13 @@ export const destructions = (text: Text, created: ReadonlySet<string>): string[]
   readSql(text.text).statements.flatMap((tokens) => destruction(tokens, created) ?? []);
 
 /** Places where a value is put into the text: `${x}`, `#{x}`, `{{x}}`, `<?= x ?>`, or `'" + x + "'`. */
-const template =
-  /\$\{[^}]{0,200}\}|#\{[^}]{0,200}\}|\{\{[^}]{0,200}\}\}|<\?=|'"\s{0,8}[+.]|"\s{0,8}\+\s{0,8}[A-Za-z_]|'\s{0,8}\+\s{0,8}[A-Za-z_][\w.]{0,60}\s{0,8}\+\s{0,8}'/;
+const templates: readonly RegExp[] = [
+  /[$#]\{|<\?=/,
+  /\{\{\s{0,4}[A-Za-z_][\w.]{0,60}\s{0,4}\}\}/,
+  /'"\s{0,8}[+.]/,
+  /"\s{0,8}\+\s{0,8}[A-Za-z_]/,
+  /'\s{0,8}\+\s{0,8}[A-Za-z_][\w.]{0,60}\s{0,8}\+\s{0,8}'/,
+];
 
 /** A format's place, as a value of its own. */
 const formatted = ({ statements }: Sql): boolean =>
@@ -160,13 +167,11 @@ export const injection = (text: Text, inCode: boolean): string | undefined => {
   if (holes.length > 0) return 'puts a value that is only known when it runs into the text of a statement';
   if (text.variables.length > 0)
     return `puts the value of ${text.variables.map((name) => `$${name}`).join(', ')} into the text of a statement`;
-  if (template.test(text.text)) return 'builds a statement from a template';
+  if (templates.some((template) => template.test(text.text))) return 'builds a statement from a template';
   if (!inCode && formatted(sql)) return 'builds a statement from a format';
   if (
     sql.statements.some(
-      (tokens) =>
-        always(tokens, 'OR') ||
-        tokens.some((token, at) => token.text === '|' && tokens[at + 1]?.text === '|' && holdsAlways(tokens, at + 2)),
+      (tokens) => always(tokens, 'OR') || tokens.some((token, at) => token.text === '|' && holdsAlways(tokens, at + 1)),
     )
   ) {
     return 'has a condition that holds for every row behind OR';
@@ -194,7 +199,8 @@ const shapes: readonly RegExp[] = [
   /['"`)]\s{0,8};\s{0,8}(?:drop|delete|truncate|alter|insert|update|exec|shutdown|create|grant)\s/i,
   /;\s{0,8}(?:drop|truncate)\s{1,8}(?:table|database|schema)\s/i,
   /;\s{0,8}delete\s{1,8}from\s/i,
-  /['"`)]\s{0,8}(?:or|and|\|\|)\s{1,8}['"(]?(\w{1,20})['"]?\s{0,4}(?:=|like)\s{0,4}['"(]?\1/i,
+  /['"`)]\s{0,8}(?:or|and|\|\|)\s{1,8}['"(]?(\w{0,20})['"]?\s{0,4}(?:=|like)\s{0,4}['"(]?\1/i,
+  /'(?:--|#)\s{0,9}$/,
   /\bor\s{1,8}(\d{1,9})\s{0,4}=\s{0,4}\1(?!\d)/i,
   /['"`)\d]\s{1,8}union\s{1,8}(?:all\s{1,8}select|select)\s/i,
   /['"`]\s{0,8}(?:or|and)\s{1,8}(?:sleep|benchmark|pg_sleep|waitfor)\b/i,

@@ -12,76 +12,131 @@ export interface Sql {
   readonly isOpen: boolean;
 }
 
-const isWord = (character: string | undefined): boolean =>
-  character !== undefined && /[A-Za-z0-9_$\u00a0-\uffee]/.test(character);
-const closing: ReadonlyMap<string, string> = new Map([
-  ["'", "'"],
-  ['"', '"'],
-  ['`', '`'],
-  ['[', ']'],
-]);
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
+const isWord = (code: number): boolean =>
+  (code >= 97 && code <= 122) ||
+  (code >= 65 && code <= 90) ||
+  isDigit(code) ||
+  code === 95 ||
+  code === 36 ||
+  (code > 0xa0 && code !== 0xfffc);
+const isBlank = (code: number): boolean => code === 32 || (code >= 9 && code <= 13) || code === 0xa0;
+
+/** Marks that a rule looks at; the others only part words. */
+const marks = '=<>()|%+*';
+const dollarQuote = /\$[A-Za-z_]{0,40}\$/y;
 
 /** One walk over the text; of the dialects only what quotes and comments need. */
-export const readSql = (source: string): Sql => {
-  const statements: SqlToken[][] = [];
-  let tokens: SqlToken[] = [];
-  let isOpen = false;
-  let at = 0;
-  const take = (end: number, skip: number): string => {
-    const text = source.slice(at, end === -1 ? source.length : end);
-    if (end === -1) isOpen = true;
-    at = end === -1 ? source.length : end + skip;
+class Reading {
+  readonly statements: SqlToken[][] = [];
+  isOpen = false;
+  private tokens: SqlToken[] = [];
+  private at = 0;
+
+  constructor(private readonly source: string) {
+    while (this.at < source.length) this.next();
+    this.end();
+  }
+
+  private add(kind: SqlToken['kind'], text: string): void {
+    this.tokens.push({ kind, text });
+  }
+
+  private end(): void {
+    if (this.tokens.some(({ kind }) => kind !== 'comment')) this.statements.push(this.tokens);
+    this.tokens = [];
+  }
+
+  /** The text up to a fence, behind which it goes on; without one, the rest. */
+  private upTo(fence: string, from: number): string {
+    const end = this.source.indexOf(fence, from);
+    this.isOpen ||= end === -1;
+    const text = this.source.slice(from, end === -1 ? undefined : end);
+    this.at = end === -1 ? this.source.length : end + fence.length;
     return text;
-  };
-  const quoted = (quote: string): string => {
-    at += 1;
-    const start = at;
-    while (at < source.length && (source[at] !== quote || source[at + 1] === quote)) {
-      if (source[at] === '\\' && quote === "'") at += 1;
-      at += source[at] === quote ? 2 : 1;
+  }
+
+  /** Text in quotes; a doubled quote is one, and a backslash takes the next character with it. */
+  private quoted(close: string): string {
+    const { source } = this;
+    const start = this.at + 1;
+    let end = start;
+    while (end < source.length) {
+      const character = source[end];
+      if (character === close && source[end + 1] !== close) break;
+      end += character === close || (character === '\\' && close === "'") ? 2 : 1;
     }
-    isOpen ||= at >= source.length;
-    const text = source.slice(start, at);
-    at += 1;
-    return text;
-  };
-  const end = (): void => {
-    if (tokens.some(({ kind }) => kind !== 'comment')) statements.push(tokens);
-    tokens = [];
-  };
-  while (at < source.length) {
+    this.isOpen ||= end >= source.length;
+    this.at = end + 1;
+    return source.slice(start, end);
+  }
+
+  private word(): void {
+    const { source } = this;
+    let end = this.at;
+    while (end < source.length) {
+      const code = source.charCodeAt(end);
+      if (!isWord(code) && !(code === 46 && isWord(source.charCodeAt(end + 1)))) break;
+      end += 1;
+    }
+    const isNumber = isDigit(source.charCodeAt(this.at));
+    this.add(isNumber ? 'number' : 'word', source.slice(this.at, end).toUpperCase());
+    this.at = end;
+  }
+
+  private next(): void {
+    const { source, at } = this;
+    const code = source.charCodeAt(at);
     const character = source[at] as string;
-    const two = source.slice(at, at + 2);
-    const dollars = character === '$' ? /^\$[A-Za-z_]{0,40}\$/.exec(source.slice(at, at + 44))?.[0] : undefined;
-    if (/\s/.test(character)) at += 1;
-    else if (two === '--' || (character === '#' && /[\s;]/.test(source[at - 1] ?? ' '))) {
-      const stop = source.indexOf('\n', at);
-      tokens.push({ kind: 'comment', text: take(stop === -1 ? source.length : stop, 1) });
-    } else if (two === '/*') tokens.push({ kind: 'comment', text: take(source.indexOf('*/', at + 2), 2) });
-    else if (dollars) {
-      at += dollars.length;
-      tokens.push({ kind: 'string', text: take(source.indexOf(dollars, at), dollars.length) });
-    } else if (closing.has(character)) {
-      const isIndex = character === '[' && isWord(source[at - 1]);
-      if (isIndex) {
-        tokens.push({ kind: 'mark', text: character });
-        at += 1;
-      } else
-        tokens.push({ kind: character === "'" ? 'string' : 'name', text: quoted(closing.get(character) as string) });
-    } else if (character === holeMark) {
-      tokens.push({ kind: 'hole', text: character });
-      at += 1;
-    } else if (isWord(character)) {
-      const start = at;
-      while (isWord(source[at]) || (source[at] === '.' && isWord(source[at + 1]))) at += 1;
-      const text = source.slice(start, at);
-      tokens.push({ kind: /^\d/.test(text) ? 'number' : 'word', text: text.toUpperCase() });
-    } else {
-      at += 1;
-      if (character === ';') end();
-      else tokens.push({ kind: 'mark', text: character });
+    if (isBlank(code)) this.at += 1;
+    else if (character === '-' && source[at + 1] === '-') this.comment();
+    else if (character === '#' && (at === 0 || isBlank(source.charCodeAt(at - 1)))) this.comment();
+    else if (character === '/' && source[at + 1] === '*') this.add('comment', this.upTo('*/', at + 2));
+    else if (character === "'") this.add('string', this.quoted("'"));
+    else if (character === '"' || character === '`') this.add('name', this.quoted(character));
+    else if (character === '[' && !isWord(source.charCodeAt(at - 1))) this.add('name', this.quoted(']'));
+    else if (character === holeMark) {
+      this.add('hole', character);
+      this.at += 1;
+    } else if (character === '$' && this.dollars()) return;
+    else if (isWord(code)) this.word();
+    else {
+      this.at += 1;
+      if (character === ';') this.end();
+      else if (marks.includes(character)) this.mark(character);
     }
   }
-  end();
-  return { statements, isOpen };
+
+  /** A run of the same mark is one: `||` as well as `|`. */
+  private mark(character: string): void {
+    const before = this.tokens.at(-1);
+    if (before?.kind !== 'mark' || before.text !== character) this.add('mark', character);
+  }
+
+  private comment(): void {
+    const end = this.source.indexOf('\n', this.at);
+    const stop = end === -1 ? this.source.length : end;
+    this.add('comment', this.source.slice(this.at, stop));
+    this.at = stop;
+  }
+
+  /** PostgreSQL's `$tag$ … $tag$`. */
+  private dollars(): boolean {
+    dollarQuote.lastIndex = this.at;
+    const fence = dollarQuote.exec(this.source)?.[0];
+    if (fence === undefined) return false;
+    this.add('string', this.upTo(fence, this.at + fence.length));
+    return true;
+  }
+}
+
+/** The text read last: several rules ask for the same one. */
+let last: { source: string; sql: Sql } | undefined;
+
+export const readSql = (source: string): Sql => {
+  if (last?.source !== source) {
+    const { statements, isOpen } = new Reading(source);
+    last = { source, sql: { statements, isOpen } };
+  }
+  return last.sql;
 };
