@@ -45,7 +45,7 @@ export const createBubblewrap = (options: BubblewrapOptions): Backend => {
         : `${program} is older than 0.6 (no ${lacking.join(', ')}); install a newer one`;
     },
     advice: (said) =>
-      /uid map|new namespace|Creating new|Operation not permitted|Permission denied/i.test(said)
+      /uid map|namespace|Operation not permitted/i.test(said)
         ? 'this system keeps namespaces from ordinary programs: in a container, start it with --security-opt for each of seccomp=unconfined, apparmor=unconfined, systempaths=unconfined; on Ubuntu 24.04 or later allow bwrap in AppArmor or set kernel.apparmor_restrict_unprivileged_userns=0; elsewhere set user.max_user_namespaces above 0'
         : '',
     enforces: (network) => ({

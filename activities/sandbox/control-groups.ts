@@ -33,7 +33,7 @@ let made = 0;
 
 /**
  * The kernel's control groups, as far as this process may make some: version 2 where a part of the tree is its own,
- * else version 1 with `memory` and `pids`. Removes the groups that killed workers left. null: prlimit has to do.
+ * else version 1 with `memory` and `pids`. Removes the groups that killed workers left. null: what the shell can limit has to do.
  */
 export const findControlGroups = async (root = '/'): Promise<ControlGroups | null> => {
   const places = await controlGroupPlaces(root);
@@ -126,9 +126,25 @@ const endGroups = async (folders: readonly string[]): Promise<void> => {
   }
 };
 
+/** What is another user's, or does not end now, is left to a later start. */
 const removeLeftGroups = async (folder: string): Promise<void> => {
-  for (const name of await readdir(folder)) {
+  for (const name of await namesIn(folder)) {
     const tag = name.startsWith(prefix) ? tagIn(name.slice(prefix.length)) : null;
-    if (tag !== null && hasOwnerEnded(tag)) await endGroups([join(folder, name)]);
+    if (tag === null || !hasOwnerEnded(tag)) continue;
+    try {
+      await endGroups([join(folder, name)]);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (!['EACCES', 'EPERM', 'EROFS', 'unavailable'].includes(code ?? '')) throw error;
+    }
+  }
+};
+
+const namesIn = async (folder: string): Promise<string[]> => {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (['ENOENT', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '')) return []; // seen and not ours
+    throw error;
   }
 };
