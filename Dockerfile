@@ -14,13 +14,13 @@ RUN node temporal/build.js && npm prune --omit=dev
 FROM node:20-slim
 ENV NODE_ENV=production
 WORKDIR /app
-# The SDK's core checks certificates against the system's.
-RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/*
+# The SDK's core checks certificates against the system's; commands run in bubblewrap, and most of them want git.
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates bubblewrap git && rm -rf /var/lib/apt/lists/*
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY bin bin
-RUN mkdir -p /data && chown node:node /data
+RUN mkdir -p /data /workspaces && chown node:node /data /workspaces
 USER node
 ENV PARLEY_DATA=/data
 EXPOSE 3000
