@@ -59,27 +59,29 @@ const AnswerForm = ({ approval, path, refresh }) => {
   useEffect(() => () => void (mounted.current = false), []);
   const hasKey = savedKey() !== null;
 
+  const give = (response) => {
+    if (!hasKey) sessionStorage.setItem(nameKept, name.trim());
+    return post(`${path}/feedback`, {
+      request_id: request.request_id,
+      response,
+      digest: request.digest,
+      ...(comment.trim() !== '' && { comment: comment.trim() }),
+      ...(!hasKey && { provided_by: name.trim() }),
+    });
+  };
   const send = async (response) => {
     field.current.setCustomValidity(
       response === 'request_changes' && comment.trim() === '' ? 'Say what should be changed.' : '',
     );
     if (answer.busy || !field.current.form.reportValidity()) return;
     setAnswer({ busy: true, error: null, receipt: null });
-    const settle = (outcome) => mounted.current && setAnswer({ busy: false, error: null, receipt: null, ...outcome });
-    try {
-      if (!hasKey) sessionStorage.setItem(nameKept, name.trim());
-      const receipt = await post(`${path}/feedback`, {
-        request_id: request.request_id,
-        response,
-        digest: request.digest,
-        ...(comment.trim() !== '' && { comment: comment.trim() }),
-        ...(!hasKey && { provided_by: name.trim() }),
-      });
-      settle({ receipt });
-    } catch (error) {
-      settle({ error });
-    }
-    await refresh.current().catch(() => {}); // the events tell what came of it
+    const outcome = await give(response).then(
+      (receipt) => ({ error: null, receipt }),
+      (error) => ({ error, receipt: null }),
+    );
+    // What came of it is seen before it is said; where this look fails, the events tell.
+    await refresh.current().catch(() => {});
+    if (mounted.current) setAnswer({ busy: false, ...outcome });
   };
 
   return html`<form class="gate-form" onSubmit=${(event) => event.preventDefault()}>

@@ -6,13 +6,14 @@ import { Badge } from './parts.js';
 export const Findings = ({ findings }) =>
   findings.length > 0 &&
   html`<div class="findings">
-    <h5>Static scan</h5>
+    <p class="points-title">Static scan</p>
     <ul>
       ${findings.map(
         ({ rule, severity, where, why, confidence }) =>
           html`<li>
-            <${Badge} state=${severity} /> <code>${where}</code> ${why}
-            <span class="hint">${rule}, ${percent(confidence)}</span>
+            <${Badge} state=${severity} /> <code>${where}</code> ${`${why} `}<span class="hint"
+              >${rule}, ${percent(confidence)}</span
+            >
           </li>`,
       )}
     </ul>
@@ -21,7 +22,7 @@ export const Findings = ({ findings }) =>
 const Points = ({ title, children }) =>
   children.length > 0 &&
   html`<div class="points">
-    <h5>${title}</h5>
+    <p class="points-title">${title}</p>
     <ul>
       ${children}
     </ul>
@@ -63,7 +64,7 @@ const Statement = ({ statement }) => {
       state=${stance}
       text=${stance === 'abstain' ? 'abstains' : `${stance} ${percent(confidence)}`}
     />`}
-    under=${under.join(' · ')}
+    under=${under.join(', ')}
   >
     ${position && html`<p class="position">${position}</p>`}
     <${Failure} ...${statement} />

@@ -19,7 +19,7 @@ const Steps = ({ model }) =>
     ${stepsOf(model).map(
       ({ name, stand, note }) =>
         html`<li key=${name} class=${stand} aria-current=${stand === 'now' ? 'step' : undefined}>
-          ${name} ${note && html`<small>${note}</small>`}<span class="hidden">, ${standWords[stand]}</span>
+          ${name}${note && html` <small>${note}</small>`}<span class="hidden">, ${standWords[stand]}</span>
         </li>`,
     )}
   </ol>`;

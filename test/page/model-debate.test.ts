@@ -41,6 +41,7 @@ interface DebateWords {
   commandLine: (argv: readonly string[]) => string;
   enforcement: (enforced: CommandReport['enforced']) => { held: string[]; notHeld: string[] };
   expectations: (task: Task) => string[];
+  endOf: (command: Pick<CommandReport, 'exit_code' | 'signal' | 'limit'>) => string;
 }
 
 // The page is plain JavaScript for browsers: its pure modules load in Node as they are.
@@ -266,6 +267,14 @@ describe('the execution on the page', () => {
     });
     expect(held).toContain('memory by address space');
     expect(notHeld).toEqual(['only the workspace can be written', 'processes']);
+  });
+
+  test.each<[Pick<CommandReport, 'exit_code' | 'signal' | 'limit'>, string]>([
+    [{ exit_code: 0, signal: null, limit: null }, 'exit 0'],
+    [{ exit_code: null, signal: 'SIGKILL', limit: null }, 'ended by SIGKILL'],
+    [{ exit_code: null, signal: 'SIGKILL', limit: 'memory' }, 'ended at its limit of memory'],
+  ])('says of %j how it ended: %s', (command, expected) => {
+    expect(words.endOf(command)).toBe(expected);
   });
 
   test('says what a task declares', () => {

@@ -1,0 +1,375 @@
+import { readFile } from 'node:fs/promises';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import type { DebateStarted, OpenDebateBody } from '../../src/contracts/debate.js';
+import type { Approval } from '../../src/contracts/feedback.js';
+import {
+  aDebate,
+  agrees,
+  makeWorkspace,
+  objects,
+  proposes,
+  removeWorkspaces,
+  repairs,
+  sh,
+} from '../support/debate-bodies.js';
+import { describeWithSandbox } from '../support/describe-with.js';
+import { type Product, startProduct } from '../support/product.js';
+import { launchBrowser, watchFor, withBrowser } from './browser.js';
+import { startCuttableProxy } from './cuttable-proxy.js';
+
+let browser: Browser;
+let product: Product;
+let context: BrowserContext;
+let page: Page;
+let complaints: string[];
+const complain = (text: string): void => void complaints.push(text);
+/** What the browser itself reports of a refusal or a cut that the test has made. */
+const expectComplaint = (part: string): void => {
+  complaints = complaints.filter((text) => !text.includes(part));
+};
+
+const open = async (id: string, url = product.url): Promise<void> => {
+  await page.goto(`${url}/#/debates/${id}`);
+  await page.getByRole('list', { name: 'Where it stands' }).waitFor();
+};
+/** Starts a debate and opens its page. */
+const start = async (body: OpenDebateBody): Promise<string> => {
+  const id = await product.debates.start(body);
+  await open(id);
+  return id;
+};
+const region = (name: string | RegExp): Locator => page.getByRole('region', { name });
+const outcome = (name: string): Promise<void> =>
+  page.getByRole('heading', { level: 2, name: new RegExp(`^${name}`) }).waitFor();
+const task = (id: string): Locator => page.getByRole('listitem').filter({ has: page.getByText(id, { exact: true }) });
+/** Waits until the way has these steps, each as its name, its note and how it stands. */
+const steps = async (...expected: string[]): Promise<void> => {
+  const way = page.getByRole('list', { name: 'Where it stands' }).getByRole('listitem');
+  for (const step of expected) await way.filter({ hasText: new RegExp(`^${step}$`) }).waitFor();
+};
+const overflow = (): Promise<number> => page.evaluate('document.documentElement.scrollWidth - innerWidth');
+const poorContrast = async (): Promise<string[]> => page.evaluate(await readFile('test/page/contrast.js', 'utf8'));
+
+const gate = (): Locator => region('An approval is needed');
+const approve = (): Locator => gate().getByRole('button', { name: 'Approve' });
+
+const needsApproval = (approval: OpenDebateBody['approval'] = {}): OpenDebateBody =>
+  aDebate({
+    approval: { required: true, ...approval },
+    says: { solution: [proposes(sh('write', 'echo one > here'), sh('read', 'cat here', { depends_on: ['write'] }))] },
+  });
+
+/** It heals none of its faults, and one undo fails. */
+const incomplete = (): OpenDebateBody =>
+  aDebate({
+    task: `Build it\n\n${'with everything that is needed '.repeat(20)}`,
+    workspace: { path: makeWorkspace({ keep: 'kept' }) },
+    says: {
+      solution: [
+        proposes(
+          sh('prepare', `echo ${'prepared-'.repeat(60)}; rm keep; mkdir new; echo more > new/file`, {
+            undo: { argv: ['sh', '-c', 'echo cannot >&2; exit 9'] },
+            expect: { files: ['new/file'] },
+          }),
+          sh('build', 'echo "<b>no compiler</b>" >&2; exit 3', { depends_on: ['prepare'] }),
+          sh('publish', 'true', { depends_on: ['build'] }),
+        ),
+      ],
+      critic: [
+        objects(0.3, 'It may not build.'),
+        { diagnosis: 'there is no compiler' },
+        { diagnosis: 'there still is none' },
+        { diagnosis: null },
+      ],
+      optimizer: ['I like it', 'very much'],
+    },
+    limits: { max_repairs: 1 },
+  });
+
+// Where no sandbox works, no debate gets beyond its first check.
+const withBrowserAndSandbox = withBrowser === describe ? describeWithSandbox : withBrowser;
+
+withBrowserAndSandbox('the page of a debate', () => {
+  beforeAll(async () => {
+    [browser, product] = await Promise.all([launchBrowser(), startProduct({ PARLEY_LOCK_PROJECT: 'shop' })]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await product?.stop();
+    removeWorkspaces();
+  });
+  beforeEach(async () => {
+    complaints = [];
+    context = await browser.newContext({ reducedMotion: 'reduce' });
+    page = await context.newPage();
+    watchFor(page, 'http://127.0.0.1:', complain);
+  });
+  afterEach(async () => {
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+
+  test('tells how it was argued, failed and was healed, to the audit record', async () => {
+    const id = await start(
+      aDebate({
+        says: {
+          solution: [
+            proposes(sh('a', 'echo a >> log'), sh('b', 'echo "no such thing" >&2; exit 3', { depends_on: ['a'] })),
+            repairs(sh('b2', 'echo b >> log', { depends_on: ['a'] })),
+          ],
+          critic: [
+            agrees(0.7, { issues: [{ severity: 'low', where: 'b', why: 'may fail' }] }),
+            { diagnosis: 'b is no program' },
+          ],
+        },
+      }),
+    );
+    await outcome('Succeeded');
+    const status = await product.debates.status(id);
+    expect(await region('What was said').getByRole('heading', { level: 4 }).allTextContents()).toEqual([
+      ...['analyst', 'solution', 'critic', 'security', 'optimizer'],
+    ]);
+    expect(await region('What was said').textContent()).toContain('may fail');
+    expect(
+      await region(/^Votes/)
+        .getByRole('row')
+        .count(),
+    ).toBe(6);
+    expect(await page.getByRole('meter', { name: 'Consensus' }).getAttribute('aria-valuenow')).toBe('100');
+
+    expect(await task('b').first().textContent()).toMatch(/failed.*exit 3/s);
+    expect(await page.getByRole('group', { name: 'stderr of b', exact: true }).textContent()).toBe('no such thing\n');
+    expect(await region('Execution').getByRole('heading', { name: 'Repair 1' }).textContent()).toContain('healed');
+    expect(await region('Execution').textContent()).toMatch(
+      /b is no program.*b2.*succeeded.*bubblewrap enforced no network/s,
+    );
+    await task('a').first().getByText('1 file changed').click();
+    await task('a').first().getByText('log', { exact: true }).waitFor();
+
+    const evidence = await region('Evidence').textContent();
+    expect(evidence).toContain(status.result!.trace_id);
+    expect(evidence).toContain(status.result!.audit!.hash);
+    expect(await page.getByRole('link', { name: 'Temporal Web UI' }).getAttribute('href')).toBe(status.links.web_ui);
+    await steps('Repair, done', 'Done, done');
+    expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
+  });
+
+  test('shows what a rollback could not take back, and what a person has to do', async () => {
+    const id = await start(incomplete());
+    await outcome('Rolled back in part');
+    const { rollback } = (await product.debates.status(id)).report!;
+    const told = await region('Rollback').textContent();
+    expect(rollback!.manual).not.toEqual([]);
+    for (const words of [...rollback!.manual, rollback!.workspace_before, rollback!.workspace_after])
+      expect(told).toContain(words);
+    expect(told).toContain('The workspace is as it was, byte for byte.');
+    expect(await page.getByRole('group', { name: 'stderr of build' }).textContent()).toBe('<b>no compiler</b>\n');
+    expect(await task('publish').first().textContent()).toContain('not run');
+    expect(await region('What was said').textContent()).toContain('It gave no answer that counts. EPROTO');
+    await steps('Validation, failed', 'Rollback incomplete, failed');
+
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await poorContrast()).toEqual([]);
+    }
+    for (const width of [1280, 420]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await overflow()).toBeLessThanOrEqual(0);
+    }
+  });
+
+  test('approves with a name: refused for a stranger, counted for each of two, then run', async () => {
+    await start(needsApproval({ k: 2, approvers: ['anna', 'ben'] }));
+    await gate().waitFor();
+    const asked = await gate().textContent();
+    const [approval] = (await product.debates.status(page.url().split('/').at(-1)!)).feedback;
+    for (const words of ['echo one > here', 'no network', '0 of 2', 'anna, ben', approval!.request.digest!])
+      expect(asked).toContain(words);
+
+    await gate().getByLabel('Your name').fill('carl');
+    await approve().click();
+    await gate().getByRole('alert').getByText('carl is none of those who may answer').waitFor();
+    expectComplaint('403');
+
+    await gate().getByLabel('Your name').fill('anna');
+    await approve().click();
+    await gate().getByRole('status').getByText('Your answer counts: 1 of 2 approvals.').waitFor();
+    await steps('Approval 1 of 2, now');
+
+    await gate().getByLabel('Your name').fill('ben');
+    await gate().getByLabel('Comment').fill('Looks right.');
+    await approve().click();
+    await outcome('Succeeded');
+    const past = await region('Approvals').textContent();
+    expect(past).toMatch(/approved.*2 of 2.*anna: approve.*ben: approve, “Looks right.”/s);
+  });
+
+  test('is approved with the keyboard alone, and leaves the focus where the outcome stands', async () => {
+    const id = await start(needsApproval());
+    await gate().waitFor();
+    const reach = async (name: string): Promise<void> => {
+      for (let presses = 0; presses < 60; presses += 1) {
+        const focused = await page.evaluate<string>(
+          `(({ labels, textContent }) => labels?.[0]?.textContent ?? textContent)(document.activeElement).trim()`,
+        );
+        if (focused === name) return;
+        await page.keyboard.press('Tab');
+      }
+      throw new Error(`${name} cannot be reached`);
+    };
+    await reach('Your name');
+    await page.keyboard.type('anna');
+    await reach('Approve');
+    const sent = page.waitForRequest(`**/v1/debates/${id}/feedback`);
+    await page.keyboard.press('Enter');
+    const [{ request }] = (await product.debates.status(id)).feedback as [Approval];
+    const { request_id, digest } = request;
+    expect((await sent).postDataJSON()).toEqual({ request_id, digest, response: 'approve', provided_by: 'anna' });
+    await outcome('Succeeded');
+    expect(await page.evaluate('document.activeElement.id')).toBe('outcome-title');
+  });
+
+  test('cancels while a task runs, and shows that it was taken back', async () => {
+    await start(aDebate({ says: { solution: [proposes(sh('slow', 'echo begun > begun; sleep 60'))] } }));
+    await region('Execution').getByText('running').waitFor();
+    expect(await page.getByRole('status').first().textContent()).toContain('Task slow runs.');
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await outcome('Cancelled');
+    expect(await region('Rollback').textContent()).toContain('The workspace is as it was');
+    await steps('Execution, failed', 'Rollback, done', 'Aborted, failed');
+  });
+
+  test('shows a veto of the static rules with every finding, and that nothing ran', async () => {
+    await start(
+      aDebate({ says: { solution: [proposes(sh('clean', 'rm -rf "$HOME"/projects'))], security: [agrees(0.6)] } }),
+    );
+    await outcome('Blocked');
+    const security = page
+      .getByRole('listitem')
+      .filter({ has: page.getByRole('heading', { name: 'security', exact: true }) });
+    expect(await security.textContent()).toMatch(/against.*Static scan.*clean/s);
+    expect(await page.getByRole('heading', { name: 'Execution' }).count()).toBe(0);
+    await steps('Decision veto, failed', 'Execution, left out');
+  });
+
+  test('asks for changes only with a comment, and rejects the plan of the next pass', async () => {
+    await start(needsApproval());
+    await gate().getByLabel('Your name').fill('anna');
+    await gate().getByRole('button', { name: 'Request changes' }).click();
+    const comment = gate().getByLabel('Comment');
+    expect(await comment.evaluate((field: { validationMessage?: string }) => field.validationMessage)).toBe(
+      'Say what should be changed.',
+    );
+    await comment.fill('Write two lines.');
+    await gate().getByRole('button', { name: 'Request changes' }).click();
+    await gate().getByText('after 2 passes').waitFor();
+    expect(await gate().getByLabel('Your name').inputValue()).toBe('anna');
+    expect(await comment.inputValue()).toBe('');
+    await gate().getByRole('button', { name: 'Reject' }).click();
+    await outcome('Blocked');
+    expect(await region('Approvals').textContent()).toMatch(/request changes, “Write two lines.”.*anna: reject/s);
+    expect(await region('What was said').getByRole('heading', { level: 3 }).allTextContents()).toEqual([
+      'Pass 1',
+      'Pass 2',
+    ]);
+  });
+
+  test('shows the words of a role as they come, and goes on after a broken connection without loss or repeats', async () => {
+    const body = aDebate({ says: { solution: [proposes(sh('t', 'true'))], security: [objects(1)] } });
+    const said = JSON.stringify(agrees(0.8, { position: 'First the tests, then the change.' }));
+    const script = said.match(/.{1,3}/g)!.map((piece) => ({ after_ms: 60, partial: piece }));
+    body.roles.analyst.adapter = { kind: 'scripted', script: [...script, { after_ms: 600_000, final: said }] };
+    const proxy = await startCuttableProxy(product.url);
+    try {
+      const id = await product.debates.start(body);
+      await open(id, proxy.url);
+      const words = region('What was said').getByRole('listitem').filter({ hasText: 'speaks' });
+      await words.getByText('First the').waitFor();
+      proxy.cut();
+      await words.getByText('First the tests, then the change.', { exact: true }).waitFor();
+      expect(await page.getByRole('status').first().textContent()).toBe('The analyst speaks in pass 1.');
+
+      proxy.cut();
+      await product.post(`/v1/debates/${id}/cancel`);
+      await outcome('Cancelled');
+      const told = await page.locator('.event-id').allTextContents();
+      expect(told).toEqual(told.map((_, index) => String(index + 1)));
+      expect(told.length).toBeGreaterThan(5);
+      expectComplaint('net::ERR');
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  test('is answered in the name of the key where the gateway asks for one, and refused to one that may not', async () => {
+    const key = (name: string): string => `key-of-${name}-for-the-tests`;
+    const entry = (name: string, role: string) => ({ name, key: key(name), role });
+    const guarded = await startProduct({
+      PARLEY_API_KEYS: JSON.stringify([entry('olga', 'operator'), entry('anna', 'approver')]),
+    });
+    try {
+      const started = await guarded.post('/v1/debates', needsApproval(), { authorization: `Bearer ${key('olga')}` });
+      const { id } = started.body as DebateStarted;
+      const enter = async (name: string): Promise<void> => {
+        await page.goto(guarded.url);
+        await page.evaluate('sessionStorage.clear()');
+        await page.goto(`${guarded.url}/?${name}#/debates/${id}`);
+        await page.getByLabel('API key').fill(key(name));
+        await page.keyboard.press('Enter');
+        await gate().waitFor();
+      };
+      await enter('olga');
+      expect(await gate().getByLabel('Your name').count()).toBe(0);
+      await gate().getByRole('button', { name: 'Reject' }).click();
+      await gate().getByRole('alert').getByText('olga').waitFor();
+      await enter('anna');
+      await gate().getByRole('button', { name: 'Reject' }).click();
+      await outcome('Blocked');
+      expect(await region('Approvals').textContent()).toMatch(/anna: reject.*with a key/s);
+    } finally {
+      await guarded.stop();
+    }
+    for (const refused of ['401', '403']) expectComplaint(refused);
+  });
+
+  test('names the lock that keeps it from a worker', async () => {
+    await start(aDebate({ workspace: { path: makeWorkspace(), locks: { project: 'bank' } } }));
+    await outcome('Aborted');
+    expect(await region('Aborted').textContent()).toMatch(/project/);
+    await steps('Identity, failed', 'Context, left out');
+  });
+
+  test.each(['light', 'dark'] as const)(
+    'has AA contrast at its gate in the %s theme, and fits a narrow window',
+    async (colorScheme) => {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width: 420, height: 800 });
+      await start(needsApproval({ approvers: ['anna', 'ben'], escalate_after_ms: 3_600_000, escalate_to: ['carl'] }));
+      await gate().waitFor();
+      expect(await poorContrast()).toEqual([]);
+      expect(await overflow()).toBeLessThanOrEqual(0);
+    },
+  );
+
+  test('is found in the list, by its kind and by what it waits for', async () => {
+    const waiting = await product.debates.start({ ...needsApproval(), task: 'Waits for a person' });
+    await product.debates.until(waiting, ({ state }) => state === 'AWAITING_APPROVAL');
+    await page.goto(product.url);
+    await page.getByRole('combobox', { name: 'Kind' }).selectOption('debates');
+    await page.getByRole('combobox', { name: 'Show' }).selectOption('waiting for a person');
+    const row = page.getByRole('link').filter({ hasText: waiting });
+    await row.getByText('waiting', { exact: true }).waitFor();
+    expect(new Set(await page.locator('.row .badge').allTextContents())).toEqual(new Set(['waiting']));
+    await page.getByRole('combobox', { name: 'Kind' }).selectOption('sessions');
+    await page.getByText('Nothing of this kind and state.').waitFor();
+    await page.getByRole('combobox', { name: 'Kind' }).selectOption('debates');
+    await row.click();
+    await page.getByRole('heading', { level: 1, name: 'Waits for a person' }).waitFor();
+  });
+
+  test('of an id that is not there says so', async () => {
+    await page.goto(`${product.url}/#/debates/debate-nowhere`);
+    await page.getByRole('alert').getByText('debate-nowhere').waitFor();
+    expectComplaint('404');
+  });
+});
