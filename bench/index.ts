@@ -1,7 +1,8 @@
 import { debate } from './debate.js';
 import { sessions } from './sessions.js';
+import { snapshot } from './snapshot.js';
 
-const benches: Record<string, () => Promise<void>> = { sessions, debate };
+const benches: Record<string, () => Promise<void>> = { sessions, debate, snapshot };
 const name = process.argv[2] ?? 'sessions';
 const bench = benches[name];
 if (!bench) {

@@ -16,7 +16,7 @@ interface Placed {
   inode: number;
 }
 
-/** Puts files back: their bytes, and which names are names of one file. A file is replaced whole, never half written. */
+/** Puts files back: their bytes, and which names are names of one file. A file is replaced whole. */
 export class FileRestorer {
   /** How many names of a file lie in the workspace. */
   private readonly names = new Map<string, number>();
@@ -40,7 +40,8 @@ export class FileRestorer {
     }
   }
 
-  async place(parent: Folder, name: string, entry: FileEntry): Promise<void> {
+  /** @returns how it looks where nothing was done to it */
+  async place(parent: Folder, name: string, entry: FileEntry): Promise<Stats | null> {
     let stats = parent.look(name);
     if (stats !== null && !stats.isFile()) {
       await removeAll(parent, name, this.pace);
@@ -50,7 +51,7 @@ export class FileRestorer {
     const first = isShared ? this.placed.get(fileKey(entry)) : undefined;
     if (first) {
       if (stats?.ino !== first.inode || stats.dev !== first.device) this.giveName(parent, name, first);
-      return;
+      return null;
     }
     const isSameFile = stats?.ino === entry.seen.inode && stats.dev === entry.seen.device;
     // What took the place of another file and has more names could be changed through one of those.
@@ -61,6 +62,7 @@ export class FileRestorer {
       const { ino: inode, dev: device } = parent.expect(name);
       this.placed.set(fileKey(entry), { path: entry.path, device, inode });
     }
+    return isKept ? stats : null;
   }
 
   private async hasBytes(parent: Folder, name: string, entry: FileEntry, stats: Stats): Promise<boolean> {
@@ -92,8 +94,9 @@ export class FileRestorer {
   /** @param isInPlace it is the very file of the snapshot and has names elsewhere: written into, those have its bytes too */
   private async write(parent: Folder, name: string, entry: FileEntry, isInPlace: boolean): Promise<void> {
     if (isInPlace && (await this.overwrite(parent, name, entry))) return;
-    const temporary = temporaryName();
-    const descriptor = parent.createFile(temporary);
+    // Where nothing stands there is nothing to keep whole; a file that a crash leaves half written is written anew.
+    const draft = parent.look(name) === null ? name : temporaryName();
+    const descriptor = parent.createFile(draft);
     try {
       try {
         await this.copy(entry, descriptor);
@@ -103,9 +106,9 @@ export class FileRestorer {
       } finally {
         closeSync(descriptor);
       }
-      parent.move(temporary, name);
+      if (draft !== name) parent.move(draft, name);
     } catch (error) {
-      if (parent.look(temporary) !== null) parent.remove(temporary);
+      if (parent.look(draft) !== null) parent.remove(draft);
       throw error;
     }
   }

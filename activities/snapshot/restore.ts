@@ -50,12 +50,13 @@ export class Restorer {
   private async place(parent: Folder, name: string, entry: Entry): Promise<void> {
     await this.pace();
     try {
+      let stats: Stats | null = null;
       switch (entry.type) {
         case 'folder':
           await this.placeFolder(parent, name, entry);
           break;
         case 'file':
-          await this.files.place(parent, name, entry);
+          stats = await this.files.place(parent, name, entry);
           break;
         case 'link':
           await this.placeLink(parent, name, entry);
@@ -67,7 +68,7 @@ export class Restorer {
             return;
           }
       }
-      this.settle(parent, name, entry);
+      this.settle(parent, name, entry, stats ?? parent.expect(name));
     } catch (error) {
       this.note(entry.path, 'could not be put back', error);
     }
@@ -106,8 +107,8 @@ export class Restorer {
   }
 
   /** Owner before mode, since a change of owner takes setuid away; times last. */
-  private settle(parent: Folder, name: string, entry: Entry): void {
-    let stats = parent.expect(name);
+  private settle(parent: Folder, name: string, entry: Entry, now: Stats): void {
+    let stats = now;
     if (stats.uid !== entry.user || stats.gid !== entry.group) {
       try {
         parent.setOwner(name, entry.user, entry.group);
