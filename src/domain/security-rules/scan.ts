@@ -12,6 +12,7 @@ import type { Invocation } from './shell/invocation.js';
 import { plainCall, Reader } from './shell/reader.js';
 import { Scope } from './shell/scope.js';
 import { concat, holeMark, plain, slice, type Text } from './shell/text.js';
+import { WrittenFiles } from './shell/written-files.js';
 import { createdTables } from './sql/judge.js';
 
 /** Everything that rules know, by id. */
@@ -36,7 +37,7 @@ const commandsOf = ({ tasks }: Plan): Command[] =>
     ...(task.undo ? [{ where: `${task.task_id}.undo`, task, command: task.undo }] : []),
   ]);
 
-const read = ({ command }: Command, workspace: string, files: Map<string, Text>): Reader => {
+const read = ({ command }: Command, workspace: string, files: WrittenFiles): Reader => {
   const reader = new Reader(workspace, files);
   const scope = new Scope({ path: normalize(`${workspace}/${command.cwd}`), climbed: false }, command.env);
   const stdin = plain(command.stdin);
@@ -83,7 +84,7 @@ interface Read extends Command {
 }
 
 const readAll = (plan: Plan, workspace: string): Read[] => {
-  const files = new Map<string, Text>();
+  const files = new WrittenFiles(workspace);
   const commands = commandsOf(plan);
   let readers = commands.map((command) => read(command, workspace, files));
   // A file may be run by a task that stands before the one that writes it: once more, now that all are known.

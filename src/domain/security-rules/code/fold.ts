@@ -1,3 +1,4 @@
+import { byProgram } from '../by-program.js';
 import { homePath } from '../place.js';
 import { fromBase64, fromHex, translated } from '../shell/decode.js';
 import type { Language } from '../shell/invocation.js';
@@ -64,7 +65,7 @@ const passing: Fold = () => textValue(plain('/tmp/x'));
 const decodedSomehow: Fold = () => decodedValue;
 const module: Fold = ([name]) => name && { ...unknownValue, chain: [name.text.text] };
 
-const folds: ReadonlyMap<string, Fold> = new Map<string, Fold>([
+const folds: ReadonlyMap<string, Fold> = byProgram<Fold>([
   ['join', join],
   [
     'expanduser',
@@ -72,16 +73,13 @@ const folds: ReadonlyMap<string, Fold> = new Map<string, Fold>([
       path && textValue(mapText(path.text, (text) => (text.startsWith('~') ? homePath + text.slice(1) : text))),
   ],
   ['expandvars', same],
-  ...['Path', 'PurePath', 'PosixPath', 'Pathname'].map(
-    (name) =>
-      [
-        name,
-        ((args, receiver, chain, language) => ({
-          text: joinPaths(args, receiver, chain, language)?.text ?? plain('.'),
-          chain: ['Path'],
-        })) as Fold,
-      ] as const,
-  ),
+  [
+    'Path PurePath PosixPath Pathname',
+    ((args, receiver, chain, language) => ({
+      text: joinPaths(args, receiver, chain, language)?.text ?? plain('.'),
+      chain: ['Path'],
+    })) as Fold,
+  ],
   ['home', home],
   ['homedir', home],
   ['getenv', ([name]) => (name?.text.text === 'HOME' ? textValue(plain(homePath)) : undefined)],
@@ -92,70 +90,35 @@ const folds: ReadonlyMap<string, Fold> = new Map<string, Fold>([
         ? textValue(plain(homePath))
         : undefined,
   ],
-  ...['cwd', 'getcwd', 'pwd'].map((name) => [name, here] as const),
-  ...['tmpdir', 'gettempdir', 'mkdtemp', 'mkdtempSync', 'mktmpdir', 'sys_get_temp_dir'].map(
-    (name) => [name, passing] as const,
-  ),
+  ['cwd getcwd pwd', here],
+  ['tmpdir gettempdir mkdtemp mkdtempSync mktmpdir sys_get_temp_dir', passing],
   [
     'resolve',
     (args, receiver, chain, language) => (args.length > 0 ? joinPaths(args, receiver, chain, language) : receiver),
   ],
-  ...[
-    'abspath',
-    'realpath',
-    'realpathSync',
-    'normpath',
-    'normalize',
-    'str',
-    'String',
-    'bytes',
-    'bytearray',
-    'fspath',
-    'quote',
-    'glob',
-    'globSync',
-    'list',
-    'expand_path',
-  ].map((name) => [name, same] as const),
-  ...[
-    'b64decode',
-    'standard_b64decode',
-    'urlsafe_b64decode',
-    'decodebytes',
-    'atob',
-    'base64_decode',
-    'decode_base64',
-    'decode64',
-    'strict_decode64',
-  ].map((name) => [name, base64] as const),
-  ...['fromhex', 'unhexlify', 'a2b_hex', 'hex2bin'].map((name) => [name, hex] as const),
-  ...[
-    'decompress',
-    'loads',
-    'inflate',
-    'inflateSync',
-    'gunzipSync',
-    'gzinflate',
-    'gzuncompress',
-    'str_rot13',
-    'unpack',
-    'unpack1',
-    'pack',
-  ].map((name) => [name, decodedSomehow] as const),
+  [
+    'abspath realpath realpathSync normpath normalize str String bytes bytearray fspath quote glob globSync list expand_path',
+    same,
+  ],
+  [
+    'b64decode standard_b64decode urlsafe_b64decode decodebytes atob base64_decode decode_base64 decode64 strict_decode64',
+    base64,
+  ],
+  ['fromhex unhexlify a2b_hex hex2bin', hex],
+  [
+    'decompress loads inflate inflateSync gunzipSync gzinflate gzuncompress str_rot13 unpack unpack1 pack',
+    decodedSomehow,
+  ],
   ['from', buffer],
   ['decode', codec],
-  ...['chr', 'fromCharCode', 'fromCodePoint', 'char'].map((name) => [name, characters] as const),
-  ...['toString', 'encode', 'strip', 'trim', 'absolute', 'as_posix', 'to_s', 'rstrip', 'read'].map(
-    (name) => [name, own] as const,
-  ),
+  ['chr fromCharCode fromCodePoint char', characters],
+  ['toString encode strip trim absolute as_posix to_s rstrip read', own],
   [
     'getattr',
     ([object, name]) => object && name && { ...unknownValue, chain: [...(object.chain ?? []), name.text.text] },
   ],
-  ...['require', '__import__', 'import_module', 'createRequire'].map((name) => [name, module] as const),
-  ...['sockaddr_in', 'pack_sockaddr_in'].map(
-    (name) => [name, ((args) => ({ ...unknownValue, items: args })) as Fold] as const,
-  ),
+  ['require __import__ import_module createRequire', module],
+  ['sockaddr_in pack_sockaddr_in', ((args) => ({ ...unknownValue, items: args })) as Fold],
   ['inet_aton', same],
   [
     'replace',

@@ -1,8 +1,9 @@
+import { byProgram } from '../by-program.js';
 import { interpreterOf } from '../shell/interpreters.js';
 import type { Invocation } from '../shell/invocation.js';
 import { Options } from '../shell/options.js';
 import { plain, slice, type Text } from '../shell/text.js';
-import { findRoots } from '../shell/wrappers.js';
+import { findRoots } from '../shell/items.js';
 import type { Effect } from './effect.js';
 
 type Reading = (args: readonly Text[], invocation: Invocation) => Effect[];
@@ -187,10 +188,11 @@ const download: Reading = both(
   ),
 );
 
-const table: ReadonlyMap<string, Reading> = new Map<string, Reading>([
-  ...['rm', 'rmdir', 'unlink', 'srm', 'trash', 'trash-put', 'rimraf', 'del-cli', 'shred', 'wipe', 'del', 'erase'].map(
-    (name) => [name, each(deletes, 'n iterations s size random-source interactive')] as const,
-  ),
+const table: ReadonlyMap<string, Reading> = byProgram<Reading>([
+  [
+    'rm rmdir unlink srm trash trash-put rimraf del-cli shred wipe del erase',
+    each(deletes, 'n iterations s size random-source interactive'),
+  ],
   ['find', find],
   ['mv', transfer('t target-directory S suffix', writes)],
   ['cp', transfer('t target-directory S suffix', reads)],
@@ -261,38 +263,12 @@ const table: ReadonlyMap<string, Reading> = new Map<string, Reading>([
   ['pip3', named('t target prefix root r requirement', writes, 't', 'target', 'prefix', 'root')],
   ['make', named('C directory f file j jobs', writes, 'C', 'directory')],
   ['cat', each(reads)],
-  ...['head', 'tail'].map((name) => [name, each(reads, 'n lines c bytes')] as const),
+  ['head tail', each(reads, 'n lines c bytes')],
   ['grep', each(reads, 'e f A B C m include exclude', 1)],
-  ...[
-    'less',
-    'more',
-    'nl',
-    'od',
-    'xxd',
-    'strings',
-    'wc',
-    'base64',
-    'md5sum',
-    'sha256sum',
-    'sha1sum',
-    'cut',
-    'paste',
-    'tac',
-    'rev',
-    'uniq',
-    'diff',
-    'cmp',
-    'jq',
-    'yq',
-    'bat',
-    'hexdump',
-    'gzip',
-    'zip',
-    'file',
-    'source',
-    '.',
-    'openssl-in',
-  ].map((name) => [name, each(reads, 'd f delimiter fields')] as const),
+  [
+    'less more nl od xxd strings wc base64 md5sum sha256sum sha1sum cut paste tac rev uniq diff cmp jq yq bat hexdump gzip zip file source . openssl-in',
+    each(reads, 'd f delimiter fields'),
+  ],
 ]);
 
 /** Files that the shell opens for the command, and whose names stand in its variables. */

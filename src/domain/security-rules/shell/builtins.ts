@@ -1,6 +1,8 @@
+import { byProgram } from '../by-program.js';
 import { homePath, resolve } from '../place.js';
+import type { Call } from './invocation.js';
 import { Options } from './options.js';
-import type { Call, Reader } from './reader.js';
+import type { Reader } from './reader.js';
 import type { Scope, Value } from './scope.js';
 import { concat, emptyText, isKnown, plain, slice, split, unknown, type Text } from './text.js';
 
@@ -163,25 +165,11 @@ const nothing: Builtin = (_args, scope, reader, call) => {
 };
 
 /** The shell's own commands that change what follows; the others are programs like any. */
-export const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
-  ...['cd', 'pushd', 'chdir'].map((name) => [name, changeFolder] as const),
+export const builtins: ReadonlyMap<string, Builtin> = byProgram<Builtin>([
+  ['cd pushd chdir', changeFolder],
   ['popd', (_args, scope, reader, call, words) => changeFolder([plain('-')], scope, reader, call, words)],
-  ...['export', 'declare', 'local', 'readonly', 'typeset'].map((name) => [name, declare] as const),
-  ...[
-    ':',
-    'true',
-    'false',
-    'let',
-    'return',
-    'break',
-    'continue',
-    'wait',
-    'shopt',
-    'umask',
-    'hash',
-    'type',
-    'times',
-  ].map((name) => [name, nothing] as const),
+  ['export declare local readonly typeset', declare],
+  [': true false let return break continue wait shopt umask hash type times', nothing],
   ['set', set],
   ['shift', shift],
   ['unset', unset],

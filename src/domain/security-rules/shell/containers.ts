@@ -19,15 +19,8 @@ export interface ContainerCommand {
   readonly argv: readonly Text[];
 }
 
-export const containerPrograms: ReadonlySet<string> = new Set([
-  'docker',
-  'podman',
-  'nerdctl',
-  'docker-compose',
-  'kubectl',
-  'oc',
-  'finch',
-]);
+export const containerNames = 'docker podman nerdctl docker-compose kubectl oc finch';
+const containerPrograms = new Set(containerNames.split(' '));
 
 /** @returns undefined where no container is started or entered */
 export const containerCommand = (program: string, args: readonly Text[]): ContainerCommand | undefined => {

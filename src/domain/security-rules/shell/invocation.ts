@@ -39,6 +39,9 @@ export interface Invocation {
   readonly by: Invocation | undefined;
 }
 
+/** Where a command reads and writes. */
+export type Call = Pick<Invocation, 'stdin' | 'redirections' | 'environment'>;
+
 /** What one invocation starts in turn. */
 export type Inner = {
   readonly machine?: Machine;

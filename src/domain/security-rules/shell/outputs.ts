@@ -1,10 +1,12 @@
+import { byProgram } from '../by-program.js';
 import { normalize, resolve } from '../place.js';
 import { fromBase64, fromEscapes, fromHex, translated } from './decode.js';
 import type { Invocation } from './invocation.js';
 import { Options } from './options.js';
 import { concat, decodedText, emptyText, isKnown, mapText, plain, split, unknown, type Text } from './text.js';
+import type { WrittenFiles } from './written-files.js';
 
-type Output = (invocation: Invocation, files: ReadonlyMap<string, Text>, workspace: string) => Text | undefined;
+type Output = (invocation: Invocation, files: WrittenFiles, workspace: string) => Text | undefined;
 
 const words = (args: readonly Text[]): Text =>
   concat([emptyText, ...args.flatMap((argument, index) => (index > 0 ? [plain(' '), argument] : [argument]))]);
@@ -45,10 +47,10 @@ const printf: Output = ({ args }) => {
 const operandsOf = ({ args }: Invocation, takesValue = ''): readonly Text[] => new Options(args, takesValue).operands;
 
 /** The input itself, or the files that the plan wrote. */
-const through: Output = (invocation, files, workspace) => {
+const through: Output = (invocation, files) => {
   const operands = operandsOf(invocation).filter(({ text }) => text !== '-');
   if (operands.length === 0) return invocation.stdin;
-  const contents = operands.map((operand) => files.get(resolve(operand, invocation.cwd, workspace).path ?? ''));
+  const contents = operands.map((operand) => files.read(operand, invocation.cwd));
   return contents.every((content) => content !== undefined) ? concat([emptyText, ...contents]) : undefined;
 };
 
@@ -113,15 +115,12 @@ const git: Output = ({ args, cwd }, _files, workspace) => {
 
 const sequence: Output = () => unknown('number');
 
-const outputs: ReadonlyMap<string, Output> = new Map<string, Output>([
+const outputs: ReadonlyMap<string, Output> = byProgram<Output>([
   ['echo', echo],
   ['printf', printf],
-  ...['cat', 'tee', 'zsh-cat', 'sponge', 'pv', 'buffer', 'unbuffer', 'iconv', 'dos2unix'].map(
-    (name) => [name, name === 'cat' ? through : (((invocation) => invocation.stdin) as Output)] as const,
-  ),
-  ...['base64', 'gbase64'].map(
-    (name) => [name, decoded(fromBase64, (options) => options.has('d', 'D', 'decode'))] as const,
-  ),
+  ['cat', through],
+  ['tee sponge pv buffer iconv dos2unix', (invocation) => invocation.stdin],
+  ['base64 gbase64', decoded(fromBase64, (options) => options.has('d', 'D', 'decode'))],
   ['basenc', decoded(fromBase64, (options) => options.has('d', 'decode') && options.has('base64', 'base64url'))],
   ['xxd', decoded(fromHex, (options) => options.has('r'))],
   ['openssl', openssl],
@@ -135,8 +134,8 @@ const outputs: ReadonlyMap<string, Output> = new Map<string, Output>([
     'basename',
     ({ args }) => args[0] && mapText(args[0], (text) => text.slice(text.replace(/\/$/, '').lastIndexOf('/') + 1)),
   ],
-  ...['realpath', 'readlink', 'greadlink'].map((name) => [name, absolute] as const),
-  ...['nproc', 'seq', 'date', 'wc', 'expr', 'stat', 'du', 'tput'].map((name) => [name, sequence] as const),
+  ['realpath readlink greadlink', absolute],
+  ['nproc seq date wc expr stat du tput', sequence],
   ['git', git],
   [
     'npm',
@@ -153,7 +152,7 @@ const isShort = ({ args, stdin }: Invocation): boolean =>
   args.reduce((length, { text }) => length + text.length, stdin.text.length) <= maxLength;
 
 /** What a program prints, where that follows from its arguments and its input; otherwise a hole that names it. */
-export const outputOf = (invocation: Invocation, files: ReadonlyMap<string, Text>, workspace: string): Text =>
+export const outputOf = (invocation: Invocation, files: WrittenFiles, workspace: string): Text =>
   (isShort(invocation) ? outputs.get(invocation.program)?.(invocation, files, workspace) : undefined) ??
   unknown('output', [invocation]);
 

@@ -1,9 +1,8 @@
 import { readCode } from '../code/index.js';
-import { resolve } from '../place.js';
 import { codeOf, shebangOf } from './interpreters.js';
-import type { Code, Inner, Invocation } from './invocation.js';
+import type { Call, Code, Inner, Invocation } from './invocation.js';
 import { outputOf } from './outputs.js';
-import type { Call, Reader } from './reader.js';
+import type { Reader } from './reader.js';
 import type { Scope } from './scope.js';
 import { holeMark, isKnown, type Text } from './text.js';
 import { startedBy } from './wrappers.js';
@@ -49,7 +48,7 @@ export const run = (words: readonly Text[], scope: Scope, call: Call, reader: Re
   const [name, ...args] = words as [Text, ...Text[]];
   const program = programOf(name);
   const contents = (path: Text): Text | undefined =>
-    path.text === '/dev/stdin' ? call.stdin : reader.files.get(resolve(path, scope.cwd, reader.workspace).path ?? '');
+    path.text === '/dev/stdin' ? call.stdin : reader.files.read(path, scope.cwd);
   const given = codeOf(program, args, call.stdin, contents);
   const isSourced = program === 'source' || program === '.';
   const written = isSourced ? args[0] && contents(args[0]) : name.text.includes('/') ? contents(name) : undefined;

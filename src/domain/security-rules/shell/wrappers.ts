@@ -1,8 +1,10 @@
-import { containerInner, containerPrograms, remoteCommand } from './containers.js';
+import { byProgram } from '../by-program.js';
+import { containerInner, containerNames, remoteCommand } from './containers.js';
 import { gitInner } from './git.js';
 import type { Inner, Invocation } from './invocation.js';
+import { find, xargs } from './items.js';
 import { leadingAssignments, Options } from './options.js';
-import { concat, isKnown, origins, plain, slice, split, unknown, type Text } from './text.js';
+import { concat, plain, slice, split, type Text } from './text.js';
 
 type Unwrap = (args: readonly Text[], invocation: Invocation) => readonly Inner[];
 
@@ -46,64 +48,6 @@ const env: Unwrap = (args) => {
     environment: [...environment, ...inner.environment],
     ...(cwd ? { cwd } : {}),
   }));
-};
-
-const replaceAll = (word: Text, mark: string, by: Text): Text => {
-  const pieces: Text[] = [];
-  let start = 0;
-  for (let at = word.text.indexOf(mark); at !== -1; at = word.text.indexOf(mark, start)) {
-    pieces.push(slice(word, start, at), by);
-    start = at + mark.length;
-  }
-  return pieces.length === 0 ? word : concat([...pieces, slice(word, start)]);
-};
-
-/** Folders that the names on a stream lie in, as far as the command that prints them says. */
-const listedIn = (stream: Text): readonly Text[] | undefined => {
-  for (const { program, args } of origins(stream)) {
-    if (program === 'find' || program === 'fd' || program === 'fdfind') return findRoots(args);
-    if (program === 'ls') {
-      const { operands } = new Options(args);
-      return operands.length > 0 ? operands : [plain('.')];
-    }
-    if (program === 'git' || program === 'rg') return [plain('.')];
-  }
-  return undefined;
-};
-
-export const findRoots = (args: readonly Text[]): readonly Text[] => {
-  const first = args.findIndex(({ text }) => !/^-[HLPDO]/.test(text));
-  const rest = first === -1 ? [] : args.slice(first);
-  const end = rest.findIndex(({ text }) => /^[-!(]/.test(text));
-  const roots = end === -1 ? rest : rest.slice(0, end);
-  return roots.length > 0 ? roots : [plain('.')];
-};
-
-const find: Unwrap = (args) => {
-  const found = unknown('item', [], findRoots(args));
-  const inner: Inner[] = [];
-  for (let index = 0; index < args.length; index += 1) {
-    if (!/^-(?:exec|execdir|ok|okdir)$/.test(args[index]?.text ?? '')) continue;
-    const length = args.slice(index + 1).findIndex(({ text }) => text === ';' || text === '+');
-    const words = args.slice(index + 1, length === -1 ? undefined : index + 1 + length);
-    inner.push(...command(words.map((word) => replaceAll(word, '{}', found))));
-    index += words.length;
-  }
-  return inner;
-};
-
-const xargsValues = 'a arg-file d delimiter E I replace L max-lines n max-args P max-procs s max-chars';
-const xargs: Unwrap = (args, { stdin }) => {
-  const options = new Options(args, xargsValues, 'at operand');
-  const words = options.operands.length > 0 ? options.operands : [plain('echo')];
-  const items = isKnown(stdin)
-    ? split(stdin, ' \t\n\0')
-        .filter(({ text }) => text !== '')
-        .slice(0, 64)
-    : [unknown('item', origins(stdin), listedIn(stdin))];
-  const mark = options.value('I', 'replace')?.text;
-  if (mark === undefined) return command([...words, ...items]);
-  return items.flatMap((item) => command(words.map((word) => replaceAll(word, mark, item))));
 };
 
 const userSwitch: Unwrap = (args) => {
@@ -183,7 +127,7 @@ const screen: Unwrap = (args) => {
   return line(rest);
 };
 
-const unwrapped: ReadonlyMap<string, Unwrap> = new Map<string, Unwrap>([
+const unwrapped: ReadonlyMap<string, Unwrap> = byProgram<Unwrap>([
   ['env', env],
   ['find', find],
   ['xargs', xargs],
@@ -230,34 +174,14 @@ const unwrapped: ReadonlyMap<string, Unwrap> = new Map<string, Unwrap>([
       return rest[0]?.text === '-c' ? script(rest[1]) : command(rest);
     },
   ],
-  ...[
-    'nohup',
-    'setsid',
-    'unbuffer',
-    'catchsegv',
-    'valgrind',
-    'busybox',
-    'toybox',
-    'cross-env',
-    'cross-env-shell',
-    'dotenv',
-    'fakeroot',
-    'eatmydata',
-    'dbus-run-session',
-    'linux64',
-    'linux32',
-    'entr',
-    'proxychains',
-    'torsocks',
-  ].map((name) => [name, behind('e f v')] as const),
-  ...['poetry', 'pipenv', 'uv', 'hatch', 'rye', 'pdm', 'conda', 'mamba'].map(
-    (name) => [name, afterWord(['run'], 'n name p project directory')] as const,
-  ),
-  ...['bundle', 'mise', 'asdf', 'rbenv', 'pyenv', 'mvn-exec', 'direnv'].map(
-    (name) => [name, afterWord(['exec'])] as const,
-  ),
-  ...['npx', 'bunx', 'pnpx'].map((name) => [name, packageRunner] as const),
-  ...['npm', 'pnpm', 'yarn', 'bun'].map((name) => [name, packageManager] as const),
+  [
+    'nohup setsid unbuffer catchsegv valgrind busybox toybox cross-env cross-env-shell dotenv fakeroot eatmydata dbus-run-session linux64 linux32 entr proxychains torsocks',
+    behind('e f v'),
+  ],
+  ['poetry pipenv uv hatch rye pdm conda mamba', afterWord(['run'], 'n name p project directory')],
+  ['bundle mise asdf rbenv pyenv mvn-exec direnv', afterWord(['exec'])],
+  ['npx bunx pnpx', packageRunner],
+  ['npm pnpm yarn bun', packageManager],
   ['watch', (args) => joined(new Options(args, 'n interval', 'at operand').operands)],
   [
     'hyperfine',
@@ -280,16 +204,14 @@ const unwrapped: ReadonlyMap<string, Unwrap> = new Map<string, Unwrap>([
   ['git', gitInner],
   ['tar', archive],
   ['bsdtar', archive],
-  ...['vim', 'vi', 'nvim', 'view', 'ex', 'less', 'gdb'].map(
-    (name) => [name, marked(/^(?:\+|:|shell |silent )?:?(?:silent )?(?:!|shell )/)] as const,
-  ),
+  ['vim vi nvim view ex less gdb', marked(/^(?:\+|:|shell |silent )?:?(?:silent )?(?:!|shell )/)],
   ['ed', (_args, { stdin }) => marked(/(?:^|\n)!/)([stdin])],
   ['sed', marked(/^(?:\d+|\$)?e /)],
   ['gsed', marked(/^(?:\d+|\$)?e /)],
   ['make', make],
   ['gmake', make],
-  ...['psql', 'mysql', 'mariadb', 'sqlite3', 'duckdb'].map((name) => [name, database] as const),
-  ...[...containerPrograms].map((name) => [name, (args: readonly Text[]) => containerInner(name, args)] as const),
+  ['psql mysql mariadb sqlite3 duckdb', database],
+  [containerNames, (args, { program }) => containerInner(program, args)],
 ]);
 
 /** Programs whose arguments are words for people, files and tests: a shell named among them is not started. */

@@ -43,7 +43,8 @@ class Reading {
   }
 
   private end(): void {
-    if (this.tokens.some(({ kind }) => kind !== 'comment')) this.statements.push(this.tokens);
+    // A single word does nothing.
+    if (this.tokens.length > 1) this.statements.push(this.tokens);
     this.tokens = [];
   }
 
