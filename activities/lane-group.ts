@@ -1,4 +1,5 @@
 import { isVote, type Vote } from '../src/domain/agreement.js';
+import { answersFault } from '../src/domain/answer-limit.js';
 import { add, noAmount } from '../src/domain/budget.js';
 import type { FeedReport } from '../src/domain/feed.js';
 import type { LaneReport } from '../src/domain/lane.js';
@@ -111,7 +112,8 @@ export class LaneGroup {
     for (const lane of this.lanes) lane.stop('FAILED', codeOf(error));
   }
 
-  private take(lane: RunningLane, report: FeedReport): void {
+  private take(lane: RunningLane, said: FeedReport): void {
+    const report = this.fitting(lane, said);
     switch (report.type) {
       case 'DISPATCH_OK':
         this.push(lane, report, unhurriedMs);
@@ -136,6 +138,19 @@ export class LaneGroup {
       default:
         this.push(lane, report, coalesceMs);
     }
+  }
+
+  /** An answer that the workflow could not take fails its lane here already: a batch of reports is of limited size too. */
+  private fitting(lane: RunningLane, report: FeedReport): FeedReport {
+    if (report.type !== 'PARTIAL' && report.type !== 'FINAL') return report;
+    const said = (report.type === 'FINAL' ? report.answer : undefined) ?? lane.text + (report.text ?? '');
+    const finals = new Map(this.finals.map(({ laneId, answer }) => [laneId, answer]));
+    const others = this.lanes.filter((other) => other !== lane);
+    const answers = others.map(({ setup, text }) => finals.get(setup.laneId) ?? text);
+    const message = answersFault(this.input.prompt, [...answers, said]);
+    return message === null
+      ? report
+      : { type: 'FAIL', code: 'EPROTO', message, usage: lane.used(), counts: lane.counts };
   }
 
   private end(lane: RunningLane, report: FeedReport): void {

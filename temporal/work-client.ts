@@ -62,6 +62,9 @@ export interface WorkClient<Setup extends WorkSetup, Status extends WorkStatus> 
  */
 const updatesAtOnce = 8;
 
+/** Temporal takes 2 MiB in one document; what runs the lanes is given the setup, and with it what others have answered. */
+const maxSetupBytes = 1_500_000;
+
 /** Most ids kept in memory as known work. */
 const rememberedIds = 10_000;
 
@@ -196,6 +199,13 @@ export const createWorkClient = <Setup extends WorkSetup, Status extends WorkSta
     endedLane: definition.endedLane,
     texts: async (id) => definition.texts(await status(id)),
     start: async (setup, bodyHash, { isRepeatable }) => {
+      const bytes = Buffer.byteLength(JSON.stringify(setup));
+      if (bytes > maxSetupBytes) {
+        throw new ParleyError(
+          'invalid_request',
+          `must take at most ${maxSetupBytes} bytes once it is prepared, with an adapter for every clone; it takes ${bytes}`,
+        );
+      }
       try {
         await client.withDeadline(Date.now() + startDeadlineMs, () => startWorkflow(setup, bodyHash));
         remember(setup.id);

@@ -1,12 +1,13 @@
 import type { LaneReason } from '../contracts/session.js';
-import { usd } from './budget.js';
+import { answersFault } from './answer-limit.js';
+import { noAmount, usd } from './budget.js';
 import { iso } from './instant.js';
 import type { LaneEventName } from './lane-machine.js';
 import { applyReport, isRunning, openLane, stepLane, type Lane, type LaneReport, type LaneStep } from './lane.js';
 import { admissionFaults } from './session-admission.js';
 import type { SessionDraft } from './session-draft.js';
 import type { LaneSetup } from './session-setup.js';
-import { running } from './session-state.js';
+import { running, type Session } from './session-state.js';
 import { admissionOrder } from './tier.js';
 
 export const replaceLane = ({ session }: SessionDraft, lane: Lane): void => {
@@ -96,6 +97,18 @@ const dispatch = (draft: SessionDraft, lanes: readonly Lane[]): void => {
   }
 };
 
+/** What a lane says counts only if the session can still be held as a whole; else its lane fails. */
+const fitting = ({ lanes, setup }: Session, lane: Lane, report: LaneReport): LaneReport => {
+  if (report.type !== 'PARTIAL' && report.type !== 'FINAL') return report;
+  const before = report.attempt > lane.attempt ? '' : lane.text;
+  const said = (report.type === 'FINAL' ? report.answer : undefined) ?? before + (report.text ?? '');
+  const others = lanes.filter((other) => other !== lane).map((other) => other.answer ?? other.text);
+  const message = answersFault(setup.prompt, [...others, said]);
+  if (message === null) return report;
+  const { lane: laneId, at, attempt, usage = noAmount, counts } = report;
+  return { type: 'FAIL', lane: laneId, at, attempt, code: 'EPROTO', message, usage, ...(counts && { counts }) };
+};
+
 /** Takes what happened to one lane; of no lane of this session, or come too late, it is counted as dropped (details 6.4). */
 export const takeReport = (draft: SessionDraft, told: LaneReport): void => {
   const { session } = draft;
@@ -105,7 +118,10 @@ export const takeReport = (draft: SessionDraft, told: LaneReport): void => {
     return;
   }
   // Workers' clocks differ from the server's: nothing happened before the session began, nor after it was told.
-  const report = { ...told, at: Math.min(Math.max(told.at, session.startedAt), draft.now) };
+  const report = fitting(session, lane, {
+    ...told,
+    at: Math.min(Math.max(told.at, session.startedAt), draft.now),
+  });
   const taken = applyReport(lane, report);
   if (taken.dropped) session.dropped += 1;
   replaceLane(draft, taken.lane);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { createParser } from 'eventsource-parser';
+import { createLink } from '../../activities/link.js';
 import type { OpenSessionBody, SessionStarted } from '../../src/contracts/session.js';
 import { eventsQuery } from '../../workflows/messages.js';
 import { startProduct, type Product } from '../support/product.js';
@@ -89,6 +90,35 @@ describe('on Temporal, a session', () => {
     const body = quick({ lanes: [{ lane_id: 'a', adapter: { kind: 'scripted', script: never } }] });
     const { status, body: started } = await product.post('/v1/sessions?wait=0.2', body);
     expect([status, started]).toEqual([202, expect.objectContaining({ kind: 'session' })]);
+  });
+
+  test('whose clones make it too large for Temporal is a 422 that says so', async () => {
+    const adapter = { kind: 'scripted' as const, script: [{ final: 'x'.repeat(100_000) }] };
+    const { status, body } = await product.post(
+      '/v1/sessions',
+      quick({ lanes: [{ lane_id: 'a', clones: 20, adapter }] }),
+    );
+    expect([status, body]).toEqual([
+      422,
+      expect.objectContaining({
+        errors: [{ path: '', message: expect.stringMatching(/^must take at most 1500000 bytes once it is prepared/) }],
+      }),
+    ]);
+  });
+
+  test('is not sent again what Temporal does not take of its lanes', async () => {
+    const { id } = await product.start(external());
+    const text = 'x'.repeat(3_000_000);
+    const report = {
+      group: 'g',
+      attempt: 1,
+      seq: 1,
+      reports: [{ type: 'PARTIAL' as const, lane: 'e', at: 0, attempt: 1, text }],
+    };
+    await expect(createLink(product.client).report(id, report)).rejects.toMatchObject({
+      type: 'EPROTO',
+      nonRetryable: true,
+    });
   });
 
   test('tells its events with numbers without holes, the same to those who come late or break off', async () => {

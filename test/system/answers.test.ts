@@ -346,6 +346,20 @@ describe('a result', () => {
     expect(spend.tokens - ofLanes).toBeGreaterThanOrEqual(77);
   });
 
+  test.concurrent.each<[string, Lanes[number]['adapter']]>([
+    ['in pieces', scripted({ partial: 'word '.repeat(2_000), repeat: 100 }, { final: 'red' })],
+    ['at once', scripted({ final: 'word '.repeat(100_000) })],
+  ])('has no part in what is too long to keep, said %s: that lane fails, once', async (_, adapter) => {
+    const status = await play([{ lane_id: 'long', adapter }, says('b', 'blue', 1)]);
+    const [long] = status.lanes;
+    expect(long).toMatchObject({
+      state: 'FAILED',
+      attempt: 1,
+      reason: { code: 'EPROTO', message: expect.stringMatching(/^the answer is too long: .* may take 4749\d\d bytes/) },
+    });
+    expect(status.result).toMatchObject({ answer: 'blue', ended_by: 'all_final' });
+  });
+
   test.concurrent('of one of 100 lanes of clones knows each of them', async () => {
     const { result, lanes } = await product.run({
       prompt: 'Which colour?',

@@ -358,6 +358,15 @@ describe('a lane that is fed from outside', () => {
     await remote.drop();
   });
 
+  test.concurrent('fails when it says more than can be kept', async () => {
+    const remote = await open({}, [external('e'), silent('s')]);
+    await remote.post(partial(1, 'x'.repeat(400_000)));
+    await remote.post(partial(2, 'x'.repeat(100_000)));
+    await remote.until(({ state }) => state === 'FAILED');
+    expect(await remote.lane()).toMatchObject({ reason: { code: 'EPROTO' } });
+    await remote.drop();
+  });
+
   test.concurrent('may be called as a member of every object is', async () => {
     const remote = await open({}, [{ ...external('valueOf'), timeout_ms: 600_000 }]);
     await remote.post(partial(1, 'bl'), { type: 'final', msg_seq: 2, text: 'blue' });
