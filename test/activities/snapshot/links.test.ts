@@ -104,7 +104,7 @@ describe('a program that swaps folders for links out while they are restored', (
     });
     await once(swapper, 'spawn');
     try {
-      for (let count = 0; count < 40; count += 1) {
+      for (let count = 0; count < 15; count += 1) {
         await snapshots.restore('work', room.workspace, snapshot, signal);
       }
     } finally {
