@@ -7,7 +7,7 @@ import type { DebateState } from './state.js';
 export const outcomeOf = (debate: DebateState): DebateOutcome => {
   if (debate.state === 'ABORTED' || debate.cancelled || neverRan(debate)) return 'aborted';
   if (!debate.execution) return 'blocked';
-  if (debate.execution.valid && !debate.rollback) return 'succeeded';
+  if (debate.execution.valid) return 'succeeded';
   const rollback = rollbackReport(debate);
   return rollback && isIncomplete(rollback) ? 'rollback_incomplete' : 'rolled_back';
 };
@@ -26,7 +26,9 @@ export const reasonOf = (debate: DebateState): string => {
   const left = rollbackReport(debate)?.manual.join('; ') ?? '';
   switch (outcomeOf(debate)) {
     case 'succeeded':
-      return `all ${execution?.done.length ?? 0} tasks succeeded, and what they declare holds${healed(debate)}`;
+      return execution?.done.length === 1
+        ? `its one task succeeded, and what it declares holds${healed(debate)}`
+        : `all ${execution?.done.length ?? 0} tasks succeeded, and what they declare holds${healed(debate)}`;
     case 'blocked':
       return decision?.why ?? 'the plan was blocked';
     case 'rolled_back':
