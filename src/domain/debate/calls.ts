@@ -2,7 +2,8 @@ import type { Role } from '../../contracts/debate.js';
 import { add, approximateTokens, available, budgetFaults, ledgerOf, type Ledger, noAmount } from '../budget.js';
 import type { Amount } from '../session-setup.js';
 import type { Ask, AskPurpose } from './effects.js';
-import type { DebateSetup, RoleSetup } from './setup.js';
+import { estimateOf } from '../priced-call.js';
+import type { DebateSetup } from './setup.js';
 import { roleOrder } from './roles.js';
 import type { DebateState } from './state.js';
 
@@ -12,12 +13,6 @@ export const spent = ({ usage }: Pick<DebateState, 'usage'>): Amount =>
 
 const ledger = ({ setup, usage }: { setup: DebateSetup; usage: DebateState['usage'] }): Ledger =>
   ledgerOf(setup.budget, noAmount, spent({ usage }));
-
-/** A call's estimate with its real prompt. */
-const estimateOf = ({ estimate, per1000Characters }: RoleSetup, characters: number): Amount => ({
-  tokens: estimate.tokens + Math.ceil((per1000Characters.tokens * characters) / 1000),
-  usdMicros: estimate.usdMicros + Math.ceil((per1000Characters.usdMicros * characters) / 1000),
-});
 
 /** Used up: from here on roles do not speak (details 2.5 "tripped when used >= limit"). */
 export const isBudgetGone = (debate: Pick<DebateState, 'setup' | 'usage'>): boolean => {

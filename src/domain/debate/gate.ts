@@ -15,7 +15,6 @@ const subjectOf = ({ setup, workspace, plan, execution }: DebateState): object =
   task: setup.task,
   workspace,
   sandbox: setup.sandbox,
-  round: execution?.round ?? 0,
   tasks: execution ? execution.tasks : plan.tasks,
   done: execution ? execution.done.map(({ task }) => task.task_id) : [],
 });

@@ -115,8 +115,7 @@ export const perform = (draft: DebateDraft, action: DebateActionName, on: Debate
       const fault = debate.execution?.fault;
       const faults = fault ? [fault] : (debate.identity?.faults ?? []);
       const [first] = faults;
-      // A cancel is no fault, whatever was stopped by it.
-      if (!first || debate.cancelled) return;
+      if (!first) return;
       debate.error = { code: first.code, message: faults.map(({ message }) => message).join(' ') };
       return say(draft, { event: 'error', data: { ...debate.error, at: iso(now) } });
     }

@@ -1,10 +1,9 @@
 import type { OpenDebate, Role } from '../../contracts/debate.js';
 import { approvalFaults } from '../approval.js';
-import { micros, noAmount } from '../budget.js';
+import { micros } from '../budget.js';
+import { pricedCall } from '../priced-call.js';
 import { adapterKey, adapterName, type SetupIdentity } from '../set-up-session.js';
-import type { Amount, Operator } from '../session-setup.js';
-import { tierRank } from '../tier.js';
-import type { Tier } from '../../contracts/session.js';
+import type { Operator } from '../session-setup.js';
 import { approvalFields, approvalTerms } from './approval-terms.js';
 import { builtInInstructions } from './roles.js';
 import type { DebateSetup, RoleSetup } from './setup.js';
@@ -22,19 +21,6 @@ export interface PathFault {
   message: string;
 }
 
-/** Roles have no tier; estimates take the middle guard band. */
-const tier: Tier = 'silver';
-const tiers = Object.keys(tierRank) as Tier[];
-
-/** Two lengths of prompt, to see what a longer one costs more. */
-const sampleCharacters = 100_000;
-const sample = 'x'.repeat(sampleCharacters);
-
-const per1000 = (short: Amount, long: Amount): Amount => ({
-  tokens: ((long.tokens - short.tokens) * 1000) / sampleCharacters,
-  usdMicros: ((long.usdMicros - short.usdMicros) * 1000) / sampleCharacters,
-});
-
 /**
  * Everything about a debate that depends on the operator's configuration, decided once, so that the workflow needs none of it
  * and a replay sees what was true at the start. All five roles have to speak, so that one whose adapter is not allowed or has
@@ -50,13 +36,8 @@ export const setUpDebate = (
 
   const role = (name: Role): RoleSetup => {
     const { adapter, persona } = request.roles[name];
-    const path = `roles.${name}.adapter`;
-    const forbidden = tiers.map((of) => operator.policyFault(tenant, adapter, of));
-    if (!forbidden.includes(null)) faults.push({ path, message: operator.policyFault(tenant, adapter, tier) ?? '' });
-    const short = operator.estimate(adapter, '', tier);
-    const long = operator.estimate(adapter, sample, tier);
-    if ('unpriced' in short) faults.push({ path, message: short.unpriced });
-    const isPriced = !('unpriced' in short) && !('unpriced' in long);
+    const { priced, faults: against } = pricedCall(operator, tenant, adapter);
+    faults.push(...against.map((message) => ({ path: `roles.${name}.adapter`, message })));
     return {
       role: name,
       personaId: persona?.persona_id ?? name,
@@ -64,8 +45,7 @@ export const setUpDebate = (
       adapter,
       adapterName: adapterName(adapter),
       adapterKey: adapterKey(adapter, name),
-      estimate: isPriced ? short : noAmount,
-      per1000Characters: isPriced ? per1000(short, long) : noAmount,
+      ...priced,
     };
   };
   const setup: DebateSetup = {

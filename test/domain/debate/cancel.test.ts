@@ -127,6 +127,10 @@ describe('what answers nothing that is under way', () => {
     play.take({ type: 'FAULT', id: 1, code: 'x', message: 'late' });
     expect(play.debate).toEqual({ ...before, dropped: 3 });
   });
+  test('is not the passing of time', () => {
+    const play = open().cancel().after(1_000).take({ type: 'TICK' });
+    expect(play.debate.dropped).toBe(0);
+  });
   test('twice is the same: an answer counts once', () => {
     const play = open();
     const { id } = play.ask;

@@ -200,6 +200,16 @@ describe('a repaired plan under a gate', () => {
     expect(play.done.filter((what) => what === 'take_snapshot')).toHaveLength(1);
   });
 
+  test('that was changed after it was asked about is asked about again', () => {
+    const play = repaired();
+    const changed = deepCopy(play.debate);
+    changed.execution!.tasks[0]!.argv = ['do', 'other'];
+    play.debate = changed;
+    play.feedback('approve');
+    expect(play.state).toBe('AWAITING_APPROVAL');
+    expect(gate(play)).toMatchObject({ outcome: 'pending' });
+  });
+
   test.each<[string, (play: DebatePlay) => DebatePlay]>([
     ['rejected', (p) => p.feedback('reject')],
     ['expired', (p) => p.wait()],

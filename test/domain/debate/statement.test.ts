@@ -45,6 +45,16 @@ describe('a statement', () => {
     ['words around it', 'Well, {"stance":"against","confidence":0.7} is what I hold.', 'against 0.7'],
     ['a stray brace before it', 'Use { with care. {"stance":"against","confidence":0.7}', 'against 0.7'],
     ['a closing brace in a string', '{"position":"a } b","stance":"against","confidence":0.7}', 'against 0.7'],
+    [
+      'a quote and a brace in a string',
+      'So: {"position":"say \\"}\\" {","stance":"against","confidence":0.7}',
+      'against 0.7',
+    ],
+    [
+      'an object that holds another like it',
+      'So: {"stance":"against","confidence":0.7,"draft":{"stance":"for","confidence":0.1}}.',
+      'against 0.7',
+    ],
     ['a draft before the answer', '{"stance":"for"} No: {"stance":"against","confidence":0.7}', 'against 0.7'],
     [
       'an object without a known member beside it',
