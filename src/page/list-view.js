@@ -97,10 +97,12 @@ const useWorkList = (kind, filter) => {
 };
 
 const Choice = ({ name, choices, value, choose }) =>
-  html`<label for="choice-${name}">${name}</label>
+  html`<span>
+    <label for="choice-${name}">${name}</label>
     <select id="choice-${name}" value=${value} onChange=${(event) => choose(event.target.value)}>
       ${choices.map(([each, words]) => html`<option value=${each}>${words}</option>`)}
-    </select>`;
+    </select>
+  </span>`;
 
 export const ListView = () => {
   const [kind, setKind] = useState('');

@@ -10,10 +10,10 @@ export const simulatedTeam = (question) => {
     adapter: { kind: 'simulated', answer: said, accuracy: 1, first_token_ms, tokens_per_second },
   });
   return {
-    // The objection begins before a second lane answers, so that nobody takes the first answer for agreement.
+    // The objection is known as one before the first answer ends, so that nobody takes the first answer for agreement.
     lanes: [
       seat('quick', 'bronze', answer, 200, 30),
-      seat('contrary', 'bronze', `A simulated objection to: ${subject}`, 400, 15),
+      seat('contrary', 'bronze', `A simulated objection to: ${subject}`, 100, 30),
       seat('steady', 'silver', answer, 1000, 15),
       seat('thorough', 'gold', answer, 4000, 12),
     ],

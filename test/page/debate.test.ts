@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
-import type { DebateStarted, OpenDebateBody } from '../../src/contracts/debate.js';
+import { type DebateStarted, type OpenDebateBody, openDebateSchema } from '../../src/contracts/debate.js';
 import type { Approval } from '../../src/contracts/feedback.js';
 import {
   aDebate,
@@ -359,9 +359,19 @@ withBrowserAndSandbox('the page of a debate', () => {
     await page.getByRole('combobox', { name: 'Show' }).selectOption('waiting for a person');
     const row = page.getByRole('link').filter({ hasText: waiting });
     await row.getByText('waiting', { exact: true }).waitFor();
-    expect(new Set(await page.locator('.row .badge').allTextContents())).toEqual(new Set(['waiting']));
+    // What stood there before the answer to the choice goes.
+    await page
+      .locator('.row .badge')
+      .filter({ hasNotText: /^waiting$/ })
+      .first()
+      .waitFor({ state: 'detached' });
     await page.getByRole('combobox', { name: 'Kind' }).selectOption('sessions');
     await page.getByText('Nothing of this kind and state.').waitFor();
+    await page.setViewportSize({ width: 420, height: 800 });
+    await page.getByText('Start a debate').click();
+    expect(await overflow()).toBeLessThanOrEqual(0);
+    const [, body = ''] = /<<'END'\n(.*)\nEND$/s.exec((await page.locator('.copy').textContent()) ?? '') ?? [];
+    expect(openDebateSchema.parse(JSON.parse(body)).approval.required).toBe(true);
     await page.getByRole('combobox', { name: 'Kind' }).selectOption('debates');
     await row.click();
     await page.getByRole('heading', { level: 1, name: 'Waits for a person' }).waitFor();
