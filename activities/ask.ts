@@ -22,6 +22,8 @@ export interface AskInput {
   personaId?: string;
   /** Most tokens the answer may have; left out: the adapter's own limit. */
   maxTokens?: number | null;
+  /** Of a model whose adapter names none. */
+  temperature?: number;
 }
 
 export interface Answered {
@@ -72,6 +74,7 @@ export const ask = async (
       prompt: input.prompt,
       adapter: input.adapter,
       maxTokens: input.maxTokens ?? null,
+      temperature: input.temperature ?? null,
       callsBefore: input.callsBefore,
     },
     {

@@ -13,7 +13,7 @@ import type {
 } from '../src/contracts/memory.js';
 import { ParleyError } from '../src/domain/errors.js';
 import { toFailure } from '../src/failure.js';
-import { askRole, type AskedRole, type AskRoleInput, type AskRolePorts } from './ask-role.js';
+import { askRole, type AskedRole, type AskRoleInput } from './ask-role.js';
 import { beating } from './asking.js';
 import type { AuditPort } from './audit/port.js';
 import type { ExecutionPort, TaskInput, UndoneTask } from './execution/port.js';
@@ -22,9 +22,10 @@ import { createMemoryActivities, type Mirrored } from './memory/activities.js';
 import type { OnError } from './memory/embedder.js';
 import type { SandboxPort } from './sandbox/port.js';
 import type { Snapshot, SnapshotPort } from './snapshot/port.js';
+import type { ToldCallPorts } from './told-call.js';
 import { resolveWorkspace, type WorkspaceRules } from './workspace.js';
 
-export interface DebatePorts extends AskRolePorts {
+export interface DebatePorts extends ToldCallPorts {
   environment: Readonly<Record<string, string | undefined>>;
   workspaces: WorkspaceRules;
   sandbox: SandboxPort;

@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import { createDebateActivities, type DebatePorts } from './debate-activities.js';
 import type { GroupPorts } from './group.js';
 import { createWorkMetrics, type WorkMetrics } from './metrics.js';
+import { createRefinementActivities } from './refinement-activities.js';
 import { createSessionActivities } from './session-activities.js';
 
 export interface ActivityPorts extends Omit<GroupPorts, 'now' | 'metrics'>, Omit<DebatePorts, 'metrics'> {
@@ -15,6 +16,7 @@ export const createActivities = (ports: ActivityPorts) => {
   return {
     ...createSessionActivities({ ...ports, metrics }),
     ...createDebateActivities({ ...ports, metrics }),
+    ...createRefinementActivities({ ...ports, metrics }),
   };
 };
 export type Activities = ReturnType<typeof createActivities>;

@@ -14,6 +14,8 @@ export interface AgentRequest {
   adapter: Adapter;
   /** Most tokens the answer may have; null: the adapter's own limit. */
   maxTokens: number | null;
+  /** 0 to 2, for models whose adapter names none of its own; left out: the provider's. */
+  temperature?: number | null;
   /** How many calls of this agent ended before this one: a script plays on from there (spec 10 "scripted"). */
   callsBefore: number;
 }

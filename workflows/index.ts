@@ -1,2 +1,3 @@
 export { debate } from './debate.js';
+export { refinement } from './refinement.js';
 export { session } from './session.js';

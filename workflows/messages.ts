@@ -46,3 +46,4 @@ export const feedbackUpdate = defineUpdate<FeedbackReceipt, [given: GivenFeedbac
 /** The same as a Signal, for who sends it by hand from Temporal's Web UI or CLI; it is checked like any other. */
 export const feedbackSignal = defineSignal<[unknown]>('feedback');
 export const debateWorkflowType = 'debate';
+export const refinementWorkflowType = 'refinement';

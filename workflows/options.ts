@@ -69,6 +69,15 @@ export const roleCalls = (timeoutMs: number): ActivityInterfaceFor<Pick<Activiti
     retry: { maximumAttempts: 3 },
   });
 
+type Drafting = Pick<Activities, 'generateVersion' | 'scoreVersion'>;
+/** A generator's or a critic's call; as a role's. */
+export const refinementCalls = (timeoutMs: number): ActivityInterfaceFor<Drafting> =>
+  proxyActivities<Drafting>({
+    startToCloseTimeout: timeoutMs,
+    heartbeatTimeout: '10 seconds',
+    retry: { maximumAttempts: 3 },
+  });
+
 /** null: any worker will do. */
 type Queue = string | null;
 const on = (queue: Queue) => (queue === null ? {} : { taskQueue: queue });

@@ -71,12 +71,13 @@ export const openModel = async (
   call.signal.addEventListener('abort', gate.open, { once: true });
   const model = modelFor(adapter, environment, gatedFetch(fetch, gate));
   const chat = openChat(model.provider, adapter.model, request, call);
+  const temperature = adapter.temperature ?? request.temperature ?? null;
   const result = streamText({
     model: model.model,
     ...(request.instructions === null ? {} : { system: request.instructions }),
     prompt: request.prompt,
     maxOutputTokens: Math.min(adapter.max_tokens ?? defaultMaxTokens, request.maxTokens ?? Infinity),
-    ...(adapter.temperature === undefined ? {} : { temperature: adapter.temperature }),
+    ...(temperature === null ? {} : { temperature }),
     ...(model.takesSeed ? { seed: request.diversitySeed } : {}),
     maxRetries: retries,
     abortSignal: call.signal,

@@ -3,6 +3,9 @@ import type { Problem } from '../contracts/problem.js';
 import type { DebateStarted } from '../contracts/debate.js';
 import type { NumberedDebateEvent } from '../contracts/debate-events.js';
 import type { DebateStatus } from '../contracts/debate-status.js';
+import type { RefinementStarted } from '../contracts/refinement.js';
+import type { NumberedRefinementEvent } from '../contracts/refinement-events.js';
+import type { RefinementStatus } from '../contracts/refinement-status.js';
 import type { NumberedSessionEvent } from '../contracts/session-events.js';
 import type { FeedbackBody } from '../contracts/feedback.js';
 import type { SessionStarted, SessionStatus } from '../contracts/session.js';
@@ -16,6 +19,7 @@ import { follow, type FollowOptions, type Heard } from './follow.js';
 export interface KindTypes {
   session: { started: SessionStarted; status: SessionStatus; event: NumberedSessionEvent };
   debate: { started: DebateStarted; status: DebateStatus; event: NumberedDebateEvent };
+  refinement: { started: RefinementStarted; status: RefinementStatus; event: NumberedRefinementEvent };
 }
 export type ClientKind = keyof KindTypes;
 

@@ -13,6 +13,7 @@ import { debatePresenter } from './debate-presenter.js';
 import { exitCodeOf, exitCodes, ProblemError, problemLines } from './errors.js';
 import { auditCommands, keyCommands } from './local-commands.js';
 import type { Presenter } from './presenter.js';
+import { refinementPresenter } from './refinement-presenter.js';
 import { sessionPresenter } from './session-presenter.js';
 
 const share = (text: string): number => {
@@ -104,6 +105,7 @@ const build = (context: CliContext, run: (command: Command, action: Run) => Prom
     return group;
   };
   work(sessionPresenter);
+  work(refinementPresenter);
   command(work(debatePresenter), 'answer <id> <response>', 'approve, request_changes or reject what a debate waits for')
     .option('--request <id>', 'the request that is answered (default: the open one)')
     .option('--comment <text>', 'what to change, or why')

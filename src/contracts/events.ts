@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Numbered } from './common-events.js';
 import { debateEventSchema } from './debate-events.js';
+import { refinementEventSchema } from './refinement-events.js';
 import { sessionEventSchema } from './session-events.js';
 
 /**
@@ -8,7 +9,9 @@ import { sessionEventSchema } from './session-events.js';
  * so that every reader and every replay sees the same numbers. `partial` is not among them: it goes by lane, attempt and
  * offset.
  */
-export const durableEventSchema = z.union([sessionEventSchema, debateEventSchema]).meta({ id: 'DurableEvent' });
+export const durableEventSchema = z
+  .union([sessionEventSchema, debateEventSchema, refinementEventSchema])
+  .meta({ id: 'DurableEvent' });
 export type DurableEvent = z.infer<typeof durableEventSchema>;
 export type NumberedEvent = Numbered<DurableEvent>;
 

@@ -13,6 +13,7 @@ import { ParleyError } from '../domain/errors.js';
 import type { Operator } from '../domain/session-setup.js';
 import { createOperator } from '../operator.js';
 import { createDebatesClient } from '../../temporal/debates-client.js';
+import { createRefinementsClient } from '../../temporal/refinements-client.js';
 import { createSessionsClient } from '../../temporal/sessions-client.js';
 import { createWorkIndex } from '../../temporal/work-index.js';
 import { createAccess } from './access.js';
@@ -21,7 +22,7 @@ import { EventsHub, type HubOptions } from './events-hub.js';
 import { createLaneKeys, laneSecret } from './lane-keys.js';
 import { createMetrics } from './metrics.js';
 import type { Ports } from './route.js';
-import type { DebatesPort, SessionsPort, WorkIndex } from './work-port.js';
+import type { DebatesPort, RefinementsPort, SessionsPort, WorkIndex } from './work-port.js';
 
 export interface GatewayOptions {
   config: Config;
@@ -55,6 +56,7 @@ interface PortOptions {
   config: Config;
   sessions: SessionsPort;
   debates: DebatesPort;
+  refinements: RefinementsPort;
   work: WorkIndex;
   bus: BusPort;
   memory?: MemoryReader;
@@ -76,6 +78,7 @@ export const createPorts = ({
   config,
   sessions,
   debates,
+  refinements,
   work,
   bus,
   memory = { search: noMemory, trace: noMemory, ratings: noMemory },
@@ -87,6 +90,7 @@ export const createPorts = ({
 }: PortOptions): Ports => ({
   sessions,
   debates,
+  refinements,
   work,
   hub: new EventsHub(bus, {
     onError: (error) => logger.warn({ err: error }, 'events could not be read; asking again'),
@@ -170,11 +174,13 @@ export const startGateway = async ({
   const options = { client, onError, ...(taskQueue !== undefined && { taskQueue }) };
   const sessions = createSessionsClient(options);
   const debates = createDebatesClient(options);
+  const refinements = createRefinementsClient(options);
   const work = createWorkIndex(client, config);
   const ports = createPorts({
     config,
     sessions,
     debates,
+    refinements,
     work,
     bus,
     ...(memory && { memory }),

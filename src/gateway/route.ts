@@ -12,12 +12,13 @@ import type { LaneKeys } from './lane-keys.js';
 import type { Metrics } from './metrics.js';
 import type { ProblemCode } from './problem.js';
 import type { SseMessage } from './sse.js';
-import type { DebatesPort, SessionsPort, WorkIndex } from './work-port.js';
+import type { DebatesPort, RefinementsPort, SessionsPort, WorkIndex } from './work-port.js';
 
 /** What handlers work with; tests give fakes. */
 export interface Ports {
   sessions: SessionsPort;
   debates: DebatesPort;
+  refinements: RefinementsPort;
   work: WorkIndex;
   hub: EventsHub;
   bus: BusPort;

@@ -3,9 +3,11 @@ import type { NumberedWorkEvent } from '../contracts/work-events.js';
 import type { DebateStatus } from '../contracts/debate-status.js';
 import type { GivenFeedback } from '../contracts/feedback.js';
 import type { Frame, FramesAnswer } from '../contracts/frames.js';
+import type { RefinementStatus } from '../contracts/refinement-status.js';
 import type { SessionStatus } from '../contracts/session.js';
 import type { Kind, Lifecycle, WorkList } from '../contracts/work.js';
 import type { DebateSetup } from '../domain/debate/setup.js';
+import type { RefinementSetup } from '../domain/refinement/setup.js';
 import type { FeedbackReceipt } from '../domain/feedback-answer.js';
 import type { SessionSetup } from '../domain/session-setup.js';
 import type { EventsAnswer } from '../../workflows/messages.js';
@@ -86,6 +88,8 @@ export interface FeedbackPort {
 }
 
 export interface DebatesPort extends WorkPort<DebateSetup, DebateStatus>, FeedbackPort {}
+
+export type RefinementsPort = WorkPort<RefinementSetup, RefinementStatus>;
 
 /** All kinds together. */
 export interface WorkIndex {

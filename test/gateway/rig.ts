@@ -11,6 +11,7 @@ import type { HubOptions } from '../../src/gateway/events-hub.js';
 import { createPorts } from '../../src/gateway/index.js';
 import { createOperator } from '../../src/operator.js';
 import { FakeDebates } from './fake-debates.js';
+import { FakeRefinements } from './fake-refinements.js';
 import { FakeSessions } from './fake-sessions.js';
 
 /** A session body that is right; the test names only the field that decides. */
@@ -45,6 +46,7 @@ export const createRig = ({
     config,
     sessions,
     debates: new FakeDebates(),
+    refinements: new FakeRefinements(),
     work: sessions,
     bus,
     operator,

@@ -11,6 +11,8 @@ import { LocalBus } from '../../src/bus/local.js';
 import { loadConfig } from '../../src/config.js';
 import type { DebateStarted, OpenDebateBody } from '../../src/contracts/debate.js';
 import type { DebateStatus } from '../../src/contracts/debate-status.js';
+import type { OpenRefinementBody, RefinementStarted } from '../../src/contracts/refinement.js';
+import type { RefinementStatus } from '../../src/contracts/refinement-status.js';
 import type { OpenSessionBody, SessionStarted, SessionStatus } from '../../src/contracts/session.js';
 import { startGateway } from '../../src/gateway/index.js';
 import { connectForWorker } from '../../temporal/client.js';
@@ -35,6 +37,12 @@ export interface Product {
     start(body: OpenDebateBody): Promise<string>;
     status(id: string): Promise<DebateStatus>;
     until(id: string, holds: (status: DebateStatus) => boolean): Promise<DebateStatus>;
+  };
+  refinements: {
+    run(body: OpenRefinementBody): Promise<RefinementStatus>;
+    start(body: OpenRefinementBody): Promise<string>;
+    status(id: string): Promise<RefinementStatus>;
+    until(id: string, holds: (status: RefinementStatus) => boolean): Promise<RefinementStatus>;
   };
   /** Where it keeps its data. */
   data: string;
@@ -130,6 +138,16 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
       },
       status: async (id) => expectStatus(await call('GET', `/v1/debates/${id}`), 200).body,
       until: (id, holds) => polled(() => product.debates.status(id), holds, 25_000),
+    },
+    refinements: {
+      start: async (body) =>
+        (expectStatus(await call('POST', '/v1/refinements', body), 202).body as RefinementStarted).id,
+      run: async (body) => {
+        const id = await product.refinements.start(body);
+        return await product.refinements.until(id, ({ lifecycle }) => lifecycle !== 'running');
+      },
+      status: async (id) => expectStatus(await call('GET', `/v1/refinements/${id}`), 200).body,
+      until: (id, holds) => polled(() => product.refinements.status(id), holds, 25_000),
     },
     data,
     stop: async () => {

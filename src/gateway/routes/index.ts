@@ -3,6 +3,7 @@ import { auditRoutes } from './audit.js';
 import { debateRoutes } from './debates.js';
 import { healthz, readyz } from './health.js';
 import { memoryRoutes } from './memory.js';
+import { refinementRoutes } from './refinements.js';
 import { sessionRoutes } from './sessions.js';
 import { listWork } from './work.js';
 
@@ -10,6 +11,7 @@ import { listWork } from './work.js';
 export const routes: readonly AnyRoute[] = [
   ...sessionRoutes,
   ...debateRoutes,
+  ...refinementRoutes,
   listWork,
   ...auditRoutes,
   ...memoryRoutes,

@@ -89,6 +89,8 @@ describe('a model', () => {
     ["the request's limit when that is lower", { max_tokens: 50 }, { maxTokens: 20 }, { max_tokens: 20 }],
     ['1024 tokens by default', {}, {}, { max_tokens: 1024 }],
     ['a temperature', { temperature: 0.5 }, {}, { temperature: 0.5 }],
+    ["the request's temperature when it has none of its own", {}, { temperature: 0.7 }, { temperature: 0.7 }],
+    ["its own temperature before the request's", { temperature: 0 }, { temperature: 0.7 }, { temperature: 0 }],
     ['the diversity seed', {}, { diversitySeed: 42 }, { seed: 42 }],
     ['a wish for usage', {}, {}, { stream: true, stream_options: { include_usage: true } }],
   ])('is given %s', async (_, given, request, expected) => {

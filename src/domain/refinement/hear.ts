@@ -1,0 +1,104 @@
+import { add } from '../budget.js';
+import { iso } from '../instant.js';
+import { isEmptyAnswer } from '../text.js';
+import { type RefinementDraft, say } from './draft.js';
+import type { CallFailure, CritiqueOutcome, GenerateOutcome, RefinementEvent } from './effects.js';
+import { roleOf } from './effects.js';
+import type { Critique } from './rubric.js';
+import { improvementOf } from './scores.js';
+import type { CritiqueRecord, Turn } from './state.js';
+import { critiqueOnWire } from './wire.js';
+
+type Answer = Extract<RefinementEvent, { id: number }>;
+
+/** What a call has brought; what answers nothing that is under way is counted, and changes nothing. */
+export const hear = (draft: RefinementDraft, event: Answer): void => {
+  const { refinement } = draft;
+  const { pending } = refinement;
+  const answered = event.type === 'GENERATED' ? 'generate' : 'critique';
+  if (pending === null || pending.id !== event.id || pending.type !== answered) {
+    refinement.dropped += 1;
+    return;
+  }
+  const role = roleOf(pending);
+  refinement.pending = null;
+  refinement.calls = { ...refinement.calls, [role]: refinement.calls[role] + 1 };
+  refinement.usage = { ...refinement.usage, [role]: add(refinement.usage[role], event.usage) };
+  if (event.type === 'GENERATED') {
+    refinement.turn = hearGenerator(draft, event.outcome, event.usage);
+    return;
+  }
+  const last = refinement.versions.at(-1);
+  if (last) {
+    const paid = { ...last, usage: add(last.usage, event.usage) };
+    refinement.versions = [...refinement.versions.slice(0, -1), paid];
+  }
+  refinement.turn = hearCritic(draft, event.outcome);
+};
+
+const failed = (on: 'GENERATOR_FAILED' | 'CRITIC_FAILED', failure: CallFailure): Turn =>
+  failure.outcome === 'timeout'
+    ? { on: 'TIMED_OUT', fault: null }
+    : { on, fault: { code: failure.code, message: failure.message } };
+
+const hearGenerator = (
+  draft: RefinementDraft,
+  outcome: GenerateOutcome,
+  usage: { tokens: number; usdMicros: number },
+): Turn => {
+  const { refinement, now } = draft;
+  if (outcome.outcome !== 'generated') return failed('GENERATOR_FAILED', outcome);
+  const { output } = outcome;
+  if (isEmptyAnswer(output)) {
+    return { on: 'GENERATOR_FAILED', fault: { code: 'EPROTO', message: 'it answered with nothing' } };
+  }
+  const version = refinement.iteration;
+  const generatingMs = now - refinement.askedAt;
+  const made = { version, output, generatingMs, critique: null, usage, at: now };
+  refinement.versions = [...refinement.versions, made];
+  const data = { at: iso(now), version, agent_id: refinement.setup.generator.agentId, output };
+  say(draft, { event: 'version', data: { ...data, generating_ms: generatingMs } });
+  return { on: 'GENERATED', fault: null };
+};
+
+const hearCritic = (draft: RefinementDraft, outcome: CritiqueOutcome): Turn => {
+  const { refinement } = draft;
+  const { firstFaults } = refinement;
+  switch (outcome.outcome) {
+    case 'failed':
+    case 'timeout':
+      return failed('CRITIC_FAILED', outcome);
+    case 'unscored': {
+      const { faults } = outcome;
+      if (firstFaults === null) {
+        refinement.firstFaults = faults;
+        return { on: 'UNSCORED', fault: null };
+      }
+      const message = `it gave no valid score, asked twice: ${faults.join('; ')}`;
+      return { on: 'CRITIC_FAILED', fault: { code: 'EPROTO', message } };
+    }
+    case 'scored':
+      record(draft, outcome.critique);
+      return { on: 'SCORED', fault: null };
+  }
+};
+
+/** Adds the critique to the version that it is of. */
+const record = (draft: RefinementDraft, said: Critique): void => {
+  const { refinement, now } = draft;
+  const last = refinement.versions.at(-1);
+  if (!last) return;
+  const critique: CritiqueRecord = {
+    ...said,
+    improvement: improvementOf(refinement, said.score),
+    scoringMs: now - refinement.askedAt,
+    calls: refinement.firstFaults === null ? 1 : 2,
+  };
+  refinement.firstFaults = null;
+  refinement.versions = [...refinement.versions.slice(0, -1), { ...last, critique }];
+  const { agentId } = refinement.setup.critic;
+  say(draft, {
+    event: 'critique',
+    data: { at: iso(now), version: last.version, agent_id: agentId, ...critiqueOnWire(critique) },
+  });
+};

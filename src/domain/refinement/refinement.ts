@@ -1,0 +1,102 @@
+import { iso } from '../instant.js';
+import { isTerminal, step } from '../machine.js';
+import { ask, iterationDue } from './calls.js';
+import { openDraft, type RefinementDraft, type RefinementStep, say } from './draft.js';
+import type { RefinementEvent } from './effects.js';
+import { hear } from './hear.js';
+import { type RefinementActionName, type RefinementEventName, refinementMachine } from './machine.js';
+import { refinementFault, refinementResult } from './result.js';
+import { factsOf } from './scores.js';
+import type { RefinementState } from './state.js';
+import { describeWaiting } from './waiting.js';
+
+export type { RefinementStep } from './draft.js';
+
+/** A call ends itself when the iteration's time is over; only where no worker does it is it given up from here, so much later. */
+const graceMs = 5_000;
+
+export const isOver = ({ state }: Pick<RefinementState, 'state'>): boolean => isTerminal(refinementMachine, state);
+
+/**
+ * Takes one event and follows every transition it makes possible: pure, so that a replay, a test and a diagram see the same
+ * refinement (spec 04). What answers nothing that is under way is counted and changes nothing. `now` is epoch milliseconds.
+ * @throws InvalidTransitionError for a second START while it runs; nothing has changed then.
+ */
+export const stepRefinement = (before: RefinementState, event: RefinementEvent, now: number): RefinementStep => {
+  const draft = openDraft(before, now);
+  const { refinement } = draft;
+  take(draft, event);
+  while (refinement.turn !== null && !isOver(refinement)) transition(draft, refinement.turn.on);
+  noteWaiting(draft, before.pending?.id ?? null);
+  return { refinement, effects: draft.effects, events: draft.events };
+};
+
+/** The next moment at which time alone changes something, or null. */
+export const nextDue = (refinement: RefinementState): number | null =>
+  isOver(refinement) || refinement.pending === null ? null : iterationDue(refinement) + graceMs;
+
+const take = (draft: RefinementDraft, event: RefinementEvent): void => {
+  const { refinement, now } = draft;
+  if (isOver(refinement)) {
+    // Time passes for what has ended, too, and is no event of its own.
+    if (event.type !== 'TICK') refinement.dropped += 1;
+    return;
+  }
+  switch (event.type) {
+    case 'START':
+    case 'CANCEL':
+      return transition(draft, event.type);
+    case 'TICK': {
+      const due = nextDue(refinement);
+      if (due !== null && now >= due) refinement.turn = { on: 'TIMED_OUT', fault: null };
+      return;
+    }
+    default:
+      return hear(draft, event);
+  }
+};
+
+const transition = (draft: RefinementDraft, on: RefinementEventName): void => {
+  const { refinement, now } = draft;
+  const taken = step(refinementMachine, refinement.state, on, factsOf(refinement));
+  refinement.state = taken.to;
+  if (taken.actions.includes('generate')) {
+    refinement.iteration += 1;
+    refinement.iterationStartedAt = now;
+  }
+  const { from, to } = taken;
+  const data = { at: iso(now), machine: 'refinement' as const, from, to, on, actions: [...taken.actions] };
+  say(draft, { event: 'state', data: { ...data, iteration: refinement.iteration } });
+  if (isOver(refinement)) refinement.endedAt = now;
+  for (const action of taken.actions) perform(draft, action, on);
+};
+
+/** Does what a row of the table names. */
+const perform = (draft: RefinementDraft, action: RefinementActionName, on: RefinementEventName): void => {
+  const { refinement, now, effects } = draft;
+  switch (action) {
+    case 'generate':
+      return ask(draft, 'generator');
+    case 'critique':
+    case 'ask_again':
+      return ask(draft, 'critic');
+    case 'stop':
+      if (refinement.pending) effects.push({ type: 'stop', of: refinement.pending.id });
+      refinement.pending = null;
+      return;
+    case 'emit_final':
+      refinement.result = refinementResult(refinement, on);
+      if (refinement.result) say(draft, { event: 'final', data: refinement.result });
+      return;
+    case 'name_fault':
+      refinement.error = refinementFault(refinement, on);
+      return say(draft, { event: 'error', data: { ...refinement.error, at: iso(now) } });
+  }
+};
+
+const noteWaiting = (draft: RefinementDraft, before: number | null): void => {
+  const { refinement, now } = draft;
+  if ((refinement.pending?.id ?? null) === before) return;
+  refinement.waitingSince = refinement.pending ? now : null;
+  say(draft, { event: 'waiting', data: describeWaiting(refinement) });
+};

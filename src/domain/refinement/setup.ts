@@ -1,0 +1,38 @@
+import type { Adapter } from '../../contracts/adapter.js';
+import type { LoopControl, RefinementOutput } from '../../contracts/refinement.js';
+import type { Criterion } from '../../contracts/rubric.js';
+import type { BudgetLimits } from '../budget.js';
+import type { PricedCall } from '../priced-call.js';
+
+/** The generator or the critic with everything decided that depends on the operator's configuration. */
+export interface AgentSetup extends PricedCall {
+  agentId: string;
+  adapter: Adapter;
+  /** What a person calls it. */
+  adapterName: string;
+  /** Built-in or the request's own, as the template shapes them. */
+  instructions: string;
+  /** 0 to 2: the adapter's own where it names one. */
+  temperature: number;
+}
+
+export interface RefinementSetup {
+  id: string;
+  tenant: string;
+  labels: Record<string, string>;
+  /** 32 hex digits. */
+  traceId: string;
+  /** Where a person sees this refinement in Temporal's Web UI. */
+  webUiUrl: string;
+  task: string;
+  generator: AgentSetup & {
+    /** false: it is told neither scores nor feedback (spec 10 "Agent template"). */
+    acceptsFeedback: boolean;
+  };
+  critic: AgentSetup;
+  /** Weights sum to 1. */
+  rubric: Criterion[];
+  loop: LoopControl;
+  output: RefinementOutput;
+  budget: BudgetLimits;
+}

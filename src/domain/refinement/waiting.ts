@@ -1,0 +1,19 @@
+import type { Waiting } from '../../contracts/work.js';
+import { iso } from '../instant.js';
+import { iterationDue } from './calls.js';
+import { roleOf } from './effects.js';
+import type { RefinementState } from './state.js';
+
+/** Why a refinement is not moving; null: it is over, or has not begun (spec 08). */
+export const describeWaiting = (refinement: RefinementState): Waiting | null => {
+  const { pending, waitingSince, setup } = refinement;
+  if (pending === null || waitingSince === null) return null;
+  const role = roleOf(pending);
+  const again = pending.attempt === 2 ? ', asked again as its answer held no valid score' : '';
+  return {
+    for: 'lane',
+    since: iso(waitingSince),
+    detail: `the ${role} "${setup[role].agentId}" in iteration ${pending.iteration}${again}, until ${iso(iterationDue(refinement))}`,
+    who_can_unblock: 'its agent, its time limit, or a cancel',
+  };
+};

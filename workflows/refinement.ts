@@ -1,0 +1,106 @@
+import { CancellationScope, continueAsNew, isCancellation, workflowInfo } from '@temporalio/workflow';
+import type { RefinementStatus } from '../src/contracts/refinement-status.js';
+import { noAmount } from '../src/domain/budget.js';
+import {
+  type RefinementEffect,
+  type RefinementEvent,
+  type RefinementPending,
+  roleOf,
+} from '../src/domain/refinement/effects.js';
+import { isOver, nextDue, stepRefinement } from '../src/domain/refinement/refinement.js';
+import type { RefinementSetup } from '../src/domain/refinement/setup.js';
+import { openRefinementState, type RefinementState } from '../src/domain/refinement/state.js';
+import { refinementDetails, refinementStatus } from '../src/domain/refinement/view.js';
+import { fromFailure } from '../src/failure.js';
+import { refinementCalls } from './options.js';
+import { openWork, refusal, rootMessage, WorkLoop, type WorkKind, type WorkState } from './work.js';
+
+const refinementKind: WorkKind<RefinementState, RefinementEvent, RefinementEffect, RefinementStatus> = {
+  name: 'refinement',
+  step: (before, event, now) => {
+    const { refinement: work, effects, events } = stepRefinement(before, event, now);
+    return { work, effects, events };
+  },
+  isOver,
+  nextDue,
+  status: refinementStatus,
+  details: refinementDetails,
+  waitingFor: ({ pending }) => (pending === null ? null : 'lane'),
+  tick: { type: 'TICK' },
+  cancel: { type: 'CANCEL' },
+};
+
+type RefinementRun = WorkState<RefinementState, RefinementEvent>;
+/** How long a call may take beyond its own time until it is given up from here. */
+const graceMs = 15_000;
+
+/** One piece of work, written and scored in turns until it is good enough or not worth another (spec 04). */
+export async function refinement(setup: RefinementSetup, carried?: RefinementRun): Promise<RefinementStatus> {
+  if (setup?.generator === undefined || setup.critic === undefined)
+    throw refusal('invalid_request', 'a refinement takes a setup; start it with POST /v1/refinements');
+  const state: RefinementRun =
+    carried ?? openWork(openRefinementState(setup, workflowInfo().startTime.getTime()), { type: 'START' });
+  const loop = new WorkLoop(refinementKind, state);
+  const underWay = new Map<number, CancellationScope>();
+
+  const act = async (effect: RefinementPending): Promise<RefinementEvent> => {
+    const { id, iteration, attempt } = effect;
+    const role = roleOf(effect);
+    const input = {
+      workId: setup.id,
+      traceId: setup.traceId,
+      role: `refinement ${role}`,
+      personaId: effect.agentId,
+      adapter: effect.adapter,
+      prompt: effect.prompt,
+      instructions: effect.instructions,
+      temperature: effect.temperature,
+      callsBefore: effect.callsBefore,
+      maxTokens: effect.maxTokens,
+      gaps: { fragment_ms: 500, message_ms: 5_000 },
+      iteration,
+      timeoutMs: effect.timeoutMs,
+      lane: { lane_id: `${role}#${iteration}`, attempt },
+    };
+    const { generateVersion, scoreVersion } = refinementCalls(effect.timeoutMs + graceMs);
+    if (effect.type === 'generate') {
+      const summary = `generator, iteration ${iteration}`;
+      return { type: 'GENERATED', id, ...(await generateVersion.executeWithOptions({ summary }, [input])) };
+    }
+    const summary = `critic, iteration ${iteration}${attempt === 1 ? '' : ', asked again'}`;
+    const scored = await scoreVersion.executeWithOptions({ summary }, [{ ...input, rubric: effect.rubric }]);
+    return { type: 'CRITIQUED', id, ...scored };
+  };
+
+  const perform = (effect: RefinementEffect): void => {
+    if (effect.type === 'stop') {
+      underWay.get(effect.of)?.cancel();
+      return;
+    }
+    loop.call(async () => {
+      const scope = new CancellationScope();
+      underWay.set(effect.id, scope);
+      try {
+        return await scope.run(() => act(effect));
+      } catch (error) {
+        return faultOf(effect, error);
+      } finally {
+        underWay.delete(effect.id);
+      }
+    });
+  };
+
+  return await loop.run({
+    perform,
+    continueAsNew: () => continueAsNew<typeof refinement>(setup, loop.carried(state)),
+  });
+}
+
+/** A call that no worker brought to its end: an agent's failure like any other. */
+const faultOf = (effect: RefinementPending, error: unknown): RefinementEvent => {
+  const carried = fromFailure(error);
+  const code = isCancellation(error) ? 'EPREEMPT' : (carried?.code ?? 'EAGENTDOWN');
+  const outcome = { outcome: 'failed' as const, code, message: carried?.message ?? rootMessage(error) };
+  const type = effect.type === 'generate' ? 'GENERATED' : 'CRITIQUED';
+  return { type, id: effect.id, outcome, usage: noAmount };
+};
