@@ -7,6 +7,7 @@ import { toDot, toMarkdownTable, toMermaid } from './domain/diagram.js';
 import { laneMachine } from './domain/lane-machine.js';
 import type { Machine } from './domain/machine.js';
 import { refinementMachine } from './domain/refinement/machine.js';
+import { rulesPage } from './domain/security-rules/page.js';
 import { sessionMachine, simpleSessionMachine } from './domain/session-machine.js';
 
 const draw = <S extends string, E extends string, F, A extends string>(
@@ -55,6 +56,7 @@ export const renderDiagrams = async (): Promise<Map<string, string>> => {
     files.set(`diagrams/${file}.svg`, viz.renderString(dot, { format: 'svg' }));
   }
   files.set('machines.md', page());
+  files.set('security-rules.md', rulesPage());
   return files;
 };
 

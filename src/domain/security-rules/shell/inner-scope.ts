@@ -1,7 +1,7 @@
 import { resolve } from '../place.js';
 import type { Call, Inner, Invocation } from './invocation.js';
 import type { Scope } from './scope.js';
-import { plain } from './text.js';
+import { fromVariable, plain } from './text.js';
 
 /** What a program knows that another one starts: the same variables, its own arguments, no functions. */
 export const innerScope = (inner: Inner, by: Invocation, scope: Scope, call: Call, workspace: string): Scope => {
@@ -10,7 +10,8 @@ export const innerScope = (inner: Inner, by: Invocation, scope: Scope, call: Cal
   own.stdin = inner.stdin ?? call.stdin;
   own.machine = inner.machine ?? scope.machine;
   if (inner.cwd) own.cwd = resolve(inner.cwd, scope.cwd, workspace);
-  for (const { name, value } of [...call.environment, ...(inner.environment ?? [])]) own.set(name, [value]);
+  for (const { name, value } of [...call.environment, ...(inner.environment ?? [])])
+    own.set(name, [fromVariable(value, name)]);
   if ('argv' in inner) return own;
   own.functions = new Map();
   own.aliases = new Map();
