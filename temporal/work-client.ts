@@ -9,8 +9,7 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { ApplicationFailure, TypedSearchAttributes } from '@temporalio/common';
-import type { PartialEvent } from '../src/contracts/events.js';
-import type { NumberedWorkEvent } from '../src/contracts/work-events.js';
+import type { NumberedEvent, PartialEvent } from '../src/contracts/events.js';
 import type { Kind } from '../src/contracts/work.js';
 import { ParleyError } from '../src/domain/errors.js';
 import type { WorkPort, WorkSetup, WorkStatus } from '../src/gateway/work-port.js';
@@ -32,7 +31,7 @@ export interface WorkDefinition<Setup extends WorkSetup, Status extends WorkStat
   /** The status of a run that was closed from outside (terminated, timed out) and never wrote its end itself. */
   closedFromOutside(status: Status, how: string, closedAt: string | null): Status;
   /** The lane whose text a durable event ends, or null. */
-  endedLane: (event: NumberedWorkEvent) => string | null;
+  endedLane: (event: NumberedEvent) => string | null;
   /** Texts so far that no worker streams. */
   texts(status: Status): PartialEvent[];
 }

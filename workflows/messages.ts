@@ -1,5 +1,5 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { NumberedWorkEvent } from '../src/contracts/work-events.js';
+import type { NumberedEvent } from '../src/contracts/events.js';
 import type { FeedbackReceipt } from '../src/domain/feedback-answer.js';
 import type { GivenFeedback } from '../src/contracts/feedback.js';
 import type { Frame, FramesAnswer } from '../src/contracts/frames.js';
@@ -9,7 +9,7 @@ export const sessionWorkflowType = 'session';
 
 /** Durable events after number `since`, and where earlier ones are when this run does not hold them any more. */
 export interface EventsAnswer {
-  events: NumberedWorkEvent[];
+  events: NumberedEvent[];
   /** First number this run can answer for; ask `previousRunId` for earlier ones. */
   firstId: number;
   previousRunId: string | null;

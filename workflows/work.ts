@@ -10,7 +10,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { NumberedWorkEvent, WorkEvent } from '../src/contracts/work-events.js';
+import type { NumberedEvent, DurableEvent } from '../src/contracts/events.js';
 import { noAmount } from '../src/domain/budget.js';
 import { ParleyError, type ErrorCode } from '../src/domain/errors.js';
 import type { Amount } from '../src/domain/session-setup.js';
@@ -24,7 +24,7 @@ export interface WorkState<Work, Event> {
   /** The pure machine's own state. */
   work: Work;
   inbox: Event[];
-  events: NumberedWorkEvent[];
+  events: NumberedEvent[];
   /** Number of the last durable event before this run, and the run that has it. */
   eventsBefore: number;
   previousRunId: string | null;
@@ -41,7 +41,7 @@ export const openWork = <Work, Event>(work: Work, first: Event): WorkState<Work,
 /** The pure side of one kind of work. */
 export interface WorkKind<Work, Event, Effect, S extends WorkOutcome> {
   name: string;
-  step(work: Work, event: Event, now: number): { work: Work; effects: Effect[]; events: WorkEvent[] };
+  step(work: Work, event: Event, now: number): { work: Work; effects: Effect[]; events: DurableEvent[] };
   isOver(work: Work): boolean;
   /** The next moment at which time alone changes something, or null. */
   nextDue(work: Work): number | null;

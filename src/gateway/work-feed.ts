@@ -1,5 +1,5 @@
 import type { BusMessage, BusPort } from '../contracts/bus.js';
-import type { NumberedWorkEvent } from '../contracts/work-events.js';
+import type { NumberedEvent } from '../contracts/events.js';
 import type { EventsAnswer } from '../../workflows/messages.js';
 import { LaneTexts } from './lane-texts.js';
 import type { EventSource } from './work-port.js';
@@ -27,7 +27,7 @@ export class WorkFeed {
   endState: string | null = null;
 
   /** Contiguous: the numbers `#base + 1` to `#base + #events.length`. */
-  #events: NumberedWorkEvent[] = [];
+  #events: NumberedEvent[] = [];
   #base = 0;
   readonly #wakers = new Set<() => void>();
   #unsubscribe: (() => void) | null = null;
@@ -73,7 +73,7 @@ export class WorkFeed {
   }
 
   /** Durable events after number `since`; asks the workflow for those not kept. */
-  async after(since: number): Promise<NumberedWorkEvent[]> {
+  async after(since: number): Promise<NumberedEvent[]> {
     if (since >= this.#base) return this.#events.slice(since - this.#base);
     const older = await this.#olderThan(await this.source.events(this.id, since), since);
     const merged = [...older.filter(({ id }) => id > since && id <= this.#base), ...this.#events];
@@ -187,7 +187,7 @@ export class WorkFeed {
   }
 
   /** The answer's events, and before them those of earlier runs when the work has continued as new since. */
-  async #olderThan(answer: EventsAnswer, since: number): Promise<NumberedWorkEvent[]> {
+  async #olderThan(answer: EventsAnswer, since: number): Promise<NumberedEvent[]> {
     let events = answer.events;
     let { firstId, previousRunId } = answer;
     while (firstId > since + 1 && previousRunId !== null) {

@@ -1,5 +1,4 @@
-import type { PartialEvent } from '../contracts/events.js';
-import type { NumberedWorkEvent } from '../contracts/work-events.js';
+import type { NumberedEvent, PartialEvent } from '../contracts/events.js';
 import type { DebateStatus } from '../contracts/debate-status.js';
 import type { GivenFeedback } from '../contracts/feedback.js';
 import type { Frame, FramesAnswer } from '../contracts/frames.js';
@@ -50,7 +49,7 @@ export interface EventSource {
   /** How the work was closed from outside (terminated, timed out), or null while it runs or when it ended by itself. */
   closedAs(id: string): Promise<string | null>;
   /** The lane whose text a durable event ends, or null. */
-  endedLane: (event: NumberedWorkEvent) => string | null;
+  endedLane: (event: NumberedEvent) => string | null;
   /** Texts so far that no worker streams: the workflow alone has them. */
   texts(id: string): Promise<PartialEvent[]>;
 }
