@@ -1,0 +1,157 @@
+import { z } from 'zod';
+import { barrierPolicySchema, fanInPolicySchema, fanOutStrategies, queueOverflows } from './fan-out.js';
+import { lifecycleSchema, linksSchema, spendSchema, waitingSchema, workIdSchema } from './work.js';
+
+export const fanOutStates = [
+  'IDLE',
+  'PREPARING',
+  'RUNNING',
+  'FANNING_IN',
+  'SCORING',
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+] as const;
+export const fanOutStateSchema = z.enum(fanOutStates);
+export type FanOutStateName = z.infer<typeof fanOutStateSchema>;
+
+export const workerTaskStates = [
+  'QUEUED',
+  'RUNNING',
+  'COMPLETED',
+  'FAILED',
+  'REJECTED',
+  'EVICTED',
+  'CANCELLED',
+] as const;
+export const workerTaskStateSchema = z.enum(workerTaskStates);
+export type WorkerTaskState = z.infer<typeof workerTaskStateSchema>;
+
+const reasonSchema = z.strictObject({ code: z.string(), message: z.string() });
+
+/** An answer too large to stand here: it is kept on the worker that has the namespace. */
+export const keptSchema = z
+  .strictObject({ sha256: z.string(), size_bytes: z.number().int().min(0) })
+  .meta({ id: 'KeptAnswer' });
+export type Kept = z.infer<typeof keptSchema>;
+
+export const workerTaskSchema = z
+  .strictObject({
+    task_id: z.string(),
+    agent_id: z.string(),
+    state: workerTaskStateSchema,
+    attempt: z.number().int().min(0).meta({ description: '0: it has not been started.' }),
+    queued_at: z.iso.datetime(),
+    started_at: z.iso.datetime().nullable(),
+    ended_at: z.iso.datetime().nullable(),
+    output: z.json().meta({ description: 'The answer where it is small; null: none, or see `kept`.' }),
+    kept: keptSchema.nullable(),
+    reason: reasonSchema.nullable(),
+    late: z.boolean().meta({ description: 'It ended after the barrier: recorded, not merged.' }),
+  })
+  .meta({ id: 'WorkerTask' });
+
+export const barrierStatusSchema = z
+  .strictObject({
+    ...barrierPolicySchema.shape,
+    state: z.enum(['WAITING', 'PARTIAL', 'COMPLETE']).meta({
+      description: 'WAITING: no task has ended; PARTIAL: some have; COMPLETE: none is waited for.',
+    }),
+    total: z.number().int().min(0),
+    waiting: z.number().int().min(0),
+    completed: z.number().int().min(0),
+    failed: z.number().int().min(0).meta({ description: 'Those rejected and evicted included.' }),
+    ratio: z.number().min(0).max(1),
+    deadline_at: z.iso.datetime().nullable(),
+    released_at: z.iso.datetime().nullable(),
+    released_by: z.enum(['settled', 'timeout', 'cancel']).nullable(),
+  })
+  .meta({ id: 'BarrierStatus' });
+export type BarrierStatus = z.infer<typeof barrierStatusSchema>;
+
+const sourceSchema = z.strictObject({ task_id: z.string(), agent_id: z.string() });
+
+export const conflictSchema = z
+  .strictObject({
+    pointer: z.string().meta({ description: 'JSON pointer into the value.' }),
+    task_ids: z.array(z.string()).meta({ description: 'Who said what, in the order of completion.' }),
+    chosen: z.string().meta({ description: 'The task whose value stands.' }),
+    by: z.enum(['first_wins', 'last_wins', 'orchestrator']),
+  })
+  .meta({ id: 'FanInConflict' });
+export type FanInConflict = z.infer<typeof conflictSchema>;
+
+export const provenanceSchema = z
+  .strictObject({ pointer: z.string(), ...sourceSchema.shape })
+  .meta({ id: 'Provenance', description: 'Which worker the value at a JSON pointer came from.' });
+export type Provenance = z.infer<typeof provenanceSchema>;
+
+export const combinedSchema = z
+  .strictObject({
+    value: z.json(),
+    provenance: z.array(provenanceSchema),
+    conflicts: z.array(conflictSchema),
+    agreement: z.number().min(0).max(1).nullable().meta({ description: 'Of consensus; null: another strategy.' }),
+    notes: z.array(z.string()),
+  })
+  .meta({ id: 'FanInCombined' });
+export type Combined = z.infer<typeof combinedSchema>;
+
+export const fanInScoreSchema = z
+  .strictObject({
+    score: z.number().min(0).max(1).nullable().meta({ description: 'null: the critic gave none; see `failure`.' }),
+    scores: z.record(z.string(), z.number()).nullable(),
+    threshold: z.number(),
+    below_threshold: z.boolean().meta({ description: 'Also true where there is no score.' }),
+    feedback: z.string(),
+    failure: z.string().nullable(),
+  })
+  .meta({ id: 'FanInScore' });
+export type FanInScore = z.infer<typeof fanInScoreSchema>;
+
+export const fanOutResultSchema = z
+  .strictObject({
+    partial: z.boolean().meta({ description: 'Some tasks have no part in the value.' }),
+    completed: z.array(z.string()),
+    failed: z.array(z.string()),
+    missing: z.array(z.string()).meta({ description: 'Not ended when the barrier was released.' }),
+    aggregation_strategy: z.string(),
+    ...combinedSchema.shape,
+    quality: fanInScoreSchema.nullable(),
+  })
+  .meta({ id: 'FanOutResult' });
+export type FanOutResult = z.infer<typeof fanOutResultSchema>;
+
+export const fanOutErrorSchema = z.strictObject({ code: z.string(), message: z.string() }).meta({ id: 'FanOutError' });
+export type FanOutError = z.infer<typeof fanOutErrorSchema>;
+
+/** GET /v1/fan-outs/{id} (spec 10). */
+export const fanOutStatusSchema = z
+  .strictObject({
+    id: workIdSchema,
+    kind: z.literal('fan-out'),
+    tenant: z.string(),
+    labels: z.record(z.string(), z.string()),
+    lifecycle: lifecycleSchema,
+    state: fanOutStateSchema,
+    fan_out: z.strictObject({
+      strategy: z.enum(fanOutStrategies),
+      max_concurrent: z.number().int(),
+      queue_overflow: z.enum(queueOverflows),
+      queue_limit: z.number().int().nullable(),
+    }),
+    fan_in: fanInPolicySchema.pick({ aggregation_strategy: true, conflict_resolution: true, function: true }),
+    agents: z.array(z.strictObject({ agent_id: z.string(), tasks: z.number().int().min(0) })),
+    tasks: z.array(workerTaskSchema).meta({ description: 'In the order of the request.' }),
+    barrier: barrierStatusSchema,
+    waiting: waitingSchema.nullable(),
+    result: fanOutResultSchema.nullable(),
+    error: fanOutErrorSchema.nullable(),
+    spend: spendSchema,
+    dropped_events: z.number().int(),
+    started_at: z.iso.datetime(),
+    ended_at: z.iso.datetime().nullable(),
+    links: linksSchema,
+  })
+  .meta({ id: 'FanOutStatus' });
+export type FanOutStatus = z.infer<typeof fanOutStatusSchema>;

@@ -1,0 +1,75 @@
+import { add, approximateTokens, available, budgetFaults, ledgerOf, type Ledger, noAmount } from '../budget.js';
+import { estimateOf } from '../priced-call.js';
+import type { Amount } from '../session-setup.js';
+import { admit, startOrder } from './admission.js';
+import { changeTask, type FanOutDraft } from './draft.js';
+import type { PricedAdapter, WorkerAgent, WorkerTask } from './setup.js';
+import type { FanOutState } from './state.js';
+
+const ledger = ({ setup, spent, tasks }: FanOutState): Ledger =>
+  ledgerOf(
+    setup.budget,
+    tasks.reduce<Amount>((sum, { state, reserved }) => (state === 'RUNNING' ? add(sum, reserved) : sum), noAmount),
+    spent,
+  );
+
+/** Most tokens that an answer may have by what is left of the budget; null: no limit. */
+export const tokensLeft = (fanOut: FanOutState, asked: string): number | null => {
+  const { tokens } = available(ledger(fanOut));
+  return tokens === null ? null : Math.max(1, tokens - approximateTokens(asked));
+};
+
+export const agentOf = (fanOut: FanOutState, task: WorkerTask): WorkerAgent | undefined =>
+  fanOut.setup.agents.find(({ agentId }) => agentId === task.agentId);
+export const callerOf = (fanOut: FanOutState, task: WorkerTask): PricedAdapter | null =>
+  task.caller ?? agentOf(fanOut, task)?.caller ?? null;
+
+/** Takes the tasks in, in the order of the request: what has no place is refused or evicted (details 4.2). */
+export const admitTasks = (draft: FanOutDraft): void => {
+  const { fanOut, now } = draft;
+  const { tasks, maxConcurrent, overflow, queueLimit } = fanOut.setup;
+  const admitted = admit(tasks, { maxConcurrent, overflow, queueLimit });
+  fanOut.order = startOrder(tasks, admitted);
+  admitted.forEach((each, index) => {
+    if (!('message' in each)) return;
+    const state = each.place === 'rejected' ? 'REJECTED' : 'EVICTED';
+    changeTask(draft, index, { state, endedAt: now, reason: { code: 'EWINDOW', message: each.message } });
+  });
+};
+
+/**
+ * Starts tasks while there is room. A task that the budget does not hold waits while others may give some of theirs back, and
+ * fails by EBUDGET once none can.
+ */
+export const dispatch = (draft: FanOutDraft): void => {
+  const { fanOut, effects, now } = draft;
+  if (fanOut.state !== 'RUNNING' || fanOut.held) return;
+  let running = fanOut.tasks.filter(({ state }) => state === 'RUNNING').length;
+  while (running < fanOut.setup.maxConcurrent) {
+    const index = fanOut.order[fanOut.turn];
+    const task = index === undefined ? undefined : fanOut.setup.tasks[index];
+    if (index === undefined || !task) return;
+    const caller = callerOf(fanOut, task);
+    const asked = task.prompt + (agentOf(fanOut, task)?.instructions ?? '');
+    const reserved = caller ? estimateOf(caller, asked.length) : noAmount;
+    const faults = budgetFaults(ledger(fanOut), reserved);
+    if (faults.length > 0 && running > 0) return;
+    fanOut.turn += 1;
+    if (faults.length > 0) {
+      const message = faults.map((fault) => fault.message).join('; ');
+      changeTask(draft, index, { state: 'FAILED', endedAt: now, reason: { code: 'EBUDGET', message } });
+      continue;
+    }
+    const calls = Object.hasOwn(fanOut.calls, task.agentId) ? (fanOut.calls[task.agentId] ?? 0) : 0;
+    effects.push({
+      type: 'run_worker',
+      index,
+      callsBefore: task.caller ? 0 : calls,
+      timeoutMs: Math.max(1, (fanOut.deadlineAt ?? now) - now),
+      maxTokens: tokensLeft(fanOut, asked),
+    });
+    if (!task.caller) fanOut.calls = { ...fanOut.calls, [task.agentId]: calls + 1 };
+    changeTask(draft, index, { state: 'RUNNING', startedAt: now, attempt: 1, reserved });
+    running += 1;
+  }
+};

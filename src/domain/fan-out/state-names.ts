@@ -1,0 +1,13 @@
+import type { FanOutStateName } from '../../contracts/fan-out-status.js';
+
+/** The states of a fan-out, in their order. */
+export const fanOutStateNames = [
+  'IDLE',
+  'PREPARING',
+  'RUNNING',
+  'FANNING_IN',
+  'SCORING',
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+] as const satisfies readonly FanOutStateName[];
