@@ -19,10 +19,15 @@ const Enforced = ({ enforced }) => {
   return html`<p class="hint">${`${enforced.backend} enforced ${held.join(', ') || 'nothing'}`}${given}.</p>`;
 };
 
+/** What went wrong mostly stands at the end. */
+const showEnds = ({ currentTarget }) => {
+  for (const output of currentTarget.querySelectorAll('.output')) output.scrollTop = output.scrollHeight;
+};
+
 /** How a command went: its end, its output, what it was held to. */
 const Ran = ({ command, of, isOpen }) => {
   const { stdout_tail: stdout, stderr_tail: stderr, output_bytes: size, truncated, enforced } = command;
-  return html`<details open=${isOpen}>
+  return html`<details open=${isOpen} onToggle=${showEnds}>
     <summary>${size === 0 ? 'No output' : `Output, ${bytes(size)}${truncated ? ', its end kept' : ''}`}</summary>
     <${Output} name="stdout" text=${stdout} of=${of} />
     <${Output} name="stderr" text=${stderr} of=${of} />

@@ -19,5 +19,5 @@ export const StartDebate = () =>
       A debate argues a plan, executes it in a sandbox and takes it back where it fails. It starts with the command
       line, or with the same JSON by <code>POST /v1/debates</code>, and then stands in the list. A click selects it all.
     </p>
-    <pre class="copy" tabindex="0">${`parley debate start - <<'END'\n${body}\nEND`}</pre>
+    <pre class="output copy" tabindex="0">${`parley debate start - <<'END'\n${body}\nEND`}</pre>
   </details>`;

@@ -71,7 +71,7 @@ const incomplete = (): OpenDebateBody =>
             undo: { argv: ['sh', '-c', 'echo cannot >&2; exit 9'] },
             expect: { files: ['new/file'] },
           }),
-          sh('build', 'echo "<b>no compiler</b>" >&2; exit 3', { depends_on: ['prepare'] }),
+          sh('build', 'seq 1 99; echo "<b>no compiler</b>" >&2; exit 3', { depends_on: ['prepare'] }),
           sh('publish', 'true', { depends_on: ['build'] }),
         ),
       ],
@@ -166,6 +166,10 @@ withBrowserAndSandbox('the page of a debate', () => {
     expect(await page.getByRole('group', { name: 'stderr of build' }).textContent()).toBe('<b>no compiler</b>\n');
     expect(await task('publish').first().textContent()).toContain('not run');
     expect(await region('What was said').textContent()).toContain('It gave no answer that counts. EPROTO');
+    const stdout = page.getByRole('group', { name: 'stdout of build' });
+    const leftBelow = (output: { scrollHeight: number; scrollTop: number; clientHeight: number }): number =>
+      output.scrollHeight - output.scrollTop - output.clientHeight;
+    expect(await stdout.evaluate(leftBelow)).toBeLessThan(2);
     await steps('Validation, failed', 'Rollback incomplete, failed');
 
     for (const colorScheme of ['light', 'dark'] as const) {
