@@ -1,5 +1,5 @@
 import { isVote, type Vote } from '../src/domain/agreement.js';
-import { answersFault } from '../src/domain/answer-limit.js';
+import { answerFault, jsonBytes, textBytes } from '../src/domain/answer-limit.js';
 import { add, noAmount } from '../src/domain/budget.js';
 import type { FeedReport } from '../src/domain/feed.js';
 import type { LaneReport } from '../src/domain/lane.js';
@@ -143,14 +143,13 @@ export class LaneGroup {
   /** An answer that the workflow could not take fails its lane here already: a batch of reports is of limited size too. */
   private fitting(lane: RunningLane, report: FeedReport): FeedReport {
     if (report.type !== 'PARTIAL' && report.type !== 'FINAL') return report;
-    const said = (report.type === 'FINAL' ? report.answer : undefined) ?? lane.text + (report.text ?? '');
-    const finals = new Map(this.finals.map(({ laneId, answer }) => [laneId, answer]));
-    const others = this.lanes.filter((other) => other !== lane);
-    const answers = others.map(({ setup, text }) => finals.get(setup.laneId) ?? text);
-    const message = answersFault(this.input.prompt, [...answers, said]);
-    return message === null
-      ? report
-      : { type: 'FAIL', code: 'EPROTO', message, usage: lane.used(), counts: lane.counts };
+    const isReplaced = report.type === 'FINAL' && report.answer !== undefined;
+    const own = isReplaced ? jsonBytes(report.answer ?? null) : lane.bytes + textBytes(report.text ?? '');
+    const others = this.lanes.reduce((sum, other) => (other === lane ? sum : sum + other.bytes), 0);
+    const message = answerFault(this.input.prompt, others + own);
+    if (message !== null) return { type: 'FAIL', code: 'EPROTO', message, usage: lane.used(), counts: lane.counts };
+    lane.bytes = own;
+    return report;
   }
 
   private end(lane: RunningLane, report: FeedReport): void {

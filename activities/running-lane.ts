@@ -22,6 +22,8 @@ import type { LaneEnd } from './metrics.js';
 export class RunningLane {
   /** What it has said, as watchers who come late are owed it. */
   text = '';
+  /** Of its text, or of the final that replaced it, as JSON. */
+  bytes = 0;
   ended = false;
   readonly startedAt: number;
   private feed: Feed;

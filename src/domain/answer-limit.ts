@@ -6,8 +6,6 @@ import type { Json } from '../contracts/frames.js';
  */
 const documentBytes = 1_900_000;
 const copies = 4;
-/** Most bytes that JSON spends on one UTF-16 unit: a control character becomes six letters. */
-const worstUnit = 6;
 
 /** UTF-8 bytes of a value as JSON. */
 export const jsonBytes = (value: Json): number => {
@@ -21,19 +19,21 @@ export const jsonBytes = (value: Json): number => {
   return bytes;
 };
 
-const surelyFits = (answers: readonly Json[], limit: number): boolean =>
-  answers.every((answer) => typeof answer === 'string') &&
-  answers.reduce((units, answer) => units + answer.length, 0) * worstUnit <= limit;
+/** The same of a piece of text, which shares its quotes with what stands around it. */
+export const textBytes = (text: string): number => jsonBytes(text) - 2;
 
-/**
- * Why the answers of one session are too long together, or null (spec 08: a result beyond the limit fails at once). Lanes
- * count with what they have said so far.
- */
-export const answersFault = (prompt: string, answers: readonly Json[]): string | null => {
-  const whole = (documentBytes - worstUnit * prompt.length) / copies;
-  if (surelyFits(answers, whole)) return null;
-  const limit = Math.floor((documentBytes - jsonBytes(prompt)) / copies);
-  const bytes = answers.reduce<number>((sum, answer) => sum + jsonBytes(answer), 0);
+/** Prompts are long and asked about at every word of an answer. */
+let last = { prompt: '', limit: Math.floor(documentBytes / copies) };
+
+/** Bytes that all answers of a session may take together. */
+export const answerLimit = (prompt: string): number => {
+  if (last.prompt !== prompt) last = { prompt, limit: Math.floor((documentBytes - textBytes(prompt)) / copies) };
+  return last.limit;
+};
+
+/** Why an answer is refused that brings all answers of its session to `bytes`, or null (spec 08: a result beyond the limit). */
+export const answerFault = (prompt: string, bytes: number): string | null => {
+  const limit = answerLimit(prompt);
   if (bytes <= limit) return null;
   return `the answer is too long: the answers of this session may take ${limit} bytes together, and with it they take ${bytes}`;
 };

@@ -1,5 +1,6 @@
 import type { Json, Window } from '../contracts/frames.js';
 import type { LaneReason, LaneState } from '../contracts/session.js';
+import { jsonBytes, textBytes } from './answer-limit.js';
 import { add, noAmount } from './budget.js';
 import { laneMachine, type LaneActionName, type LaneEventName, type LaneFacts } from './lane-machine.js';
 import { isTerminal, match, step, type Step } from './machine.js';
@@ -43,6 +44,8 @@ export interface Lane {
   text: string;
   /** The final, once there is one. */
   answer: Json | null;
+  /** Of the text, or of the final that replaced it, as JSON. */
+  bytes: number;
   /** Whether it delivered anything at all; counts for quorum_min. */
   delivered: boolean;
   dispatchedAt: number | null;
@@ -66,6 +69,7 @@ export const openLane = (setup: LaneSetup, order: number): Lane => ({
   group: null,
   text: '',
   answer: null,
+  bytes: 0,
   delivered: false,
   dispatchedAt: null,
   firstAt: null,
@@ -139,6 +143,12 @@ const usageAfter = (lane: Lane, report: LaneReport): Pick<Lane, 'usage' | 'earli
   return { usage: max(usage, add(before, report.usage)), earlier: before };
 };
 
+/** Bytes of what a lane has said once it has said this as well. */
+export const bytesAfter = (lane: Lane, report: LaneReport & { type: 'PARTIAL' | 'FINAL' }): number => {
+  if (report.type === 'FINAL' && report.answer !== undefined) return jsonBytes(report.answer);
+  return (report.attempt > lane.attempt ? 0 : lane.bytes) + textBytes(report.text ?? '');
+};
+
 /**
  * Takes one report. `step` is null where the report was data only, or where the machine takes no such event any more:
  * then `dropped` is true, and only counters and usage are kept (what comes after a terminal state is counted).
@@ -165,20 +175,26 @@ export const applyReport = (
     return { lane: kept, step: null, dropped: true };
   }
   const change: Partial<Lane> = { counts, ...used, reason: reasonOf(report), attempt: report.attempt };
-  if (restarted) Object.assign(change, { text: '', delivered: false, earlier: lane.usage });
+  if (restarted) Object.assign(change, { text: '', bytes: 0, delivered: false, earlier: lane.usage });
   const text = restarted ? '' : lane.text;
   switch (report.type) {
     case 'DISPATCH_OK':
       change.dispatchedAt = lane.dispatchedAt ?? report.at;
       break;
     case 'PARTIAL':
-      Object.assign(change, { text: text + report.text, delivered: true, firstAt: lane.firstAt ?? report.at });
+      Object.assign(change, {
+        text: text + report.text,
+        bytes: bytesAfter(lane, report),
+        delivered: true,
+        firstAt: lane.firstAt ?? report.at,
+      });
       break;
     case 'FINAL': {
       const whole = text + (report.text ?? '');
       Object.assign(change, {
         text: whole,
         answer: report.answer === undefined ? whole : report.answer,
+        bytes: bytesAfter(lane, report),
         delivered: true,
       });
       break;

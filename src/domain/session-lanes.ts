@@ -1,9 +1,18 @@
 import type { LaneReason } from '../contracts/session.js';
-import { answersFault } from './answer-limit.js';
+import { answerFault } from './answer-limit.js';
 import { noAmount, usd } from './budget.js';
 import { iso } from './instant.js';
 import type { LaneEventName } from './lane-machine.js';
-import { applyReport, isRunning, openLane, stepLane, type Lane, type LaneReport, type LaneStep } from './lane.js';
+import {
+  applyReport,
+  bytesAfter,
+  isRunning,
+  openLane,
+  stepLane,
+  type Lane,
+  type LaneReport,
+  type LaneStep,
+} from './lane.js';
 import { admissionFaults } from './session-admission.js';
 import type { SessionDraft } from './session-draft.js';
 import type { LaneSetup } from './session-setup.js';
@@ -100,10 +109,8 @@ const dispatch = (draft: SessionDraft, lanes: readonly Lane[]): void => {
 /** What a lane says counts only if the session can still be held as a whole; else its lane fails. */
 const fitting = ({ lanes, setup }: Session, lane: Lane, report: LaneReport): LaneReport => {
   if (report.type !== 'PARTIAL' && report.type !== 'FINAL') return report;
-  const before = report.attempt > lane.attempt ? '' : lane.text;
-  const said = (report.type === 'FINAL' ? report.answer : undefined) ?? before + (report.text ?? '');
-  const others = lanes.filter((other) => other !== lane).map((other) => other.answer ?? other.text);
-  const message = answersFault(setup.prompt, [...others, said]);
+  const others = lanes.reduce((sum, other) => (other === lane ? sum : sum + other.bytes), 0);
+  const message = answerFault(setup.prompt, others + bytesAfter(lane, report));
   if (message === null) return report;
   const { lane: laneId, at, attempt, usage = noAmount, counts } = report;
   return { type: 'FAIL', lane: laneId, at, attempt, code: 'EPROTO', message, usage, ...(counts && { counts }) };
