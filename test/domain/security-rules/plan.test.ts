@@ -160,7 +160,6 @@ describe('a text of any size and kind', () => {
       ['psql', '-c', text],
       ['sh', '-c', text],
       ['node', '-e', text],
-      ['python3', '-c', text],
     ]) {
       expect(Array.isArray(scanTask(taskOf({ argv }), workspace))).toBe(true);
     }

@@ -30,6 +30,9 @@ const evaluating = words(
   'eval exec execfile Function compile runInNewContext runInThisContext loadstring load create_function instance_eval class_eval',
 );
 const sending = words('post put patch sendto sendmail upload upload_file upload_fileobj putObject storbinary');
+const speaks = words(
+  'print println log puts warn error info debug write printf sprintf format assert expect describe test it split replace match includes startsWith',
+);
 const url = /^(?:https?|ftp|wss?):\/\//i;
 
 /** Collects what the calls of a program text do. */
@@ -70,9 +73,10 @@ export class Calls {
     this.effects.push({ does: 'write', path });
   }
 
-  /** A text that stands somewhere in the program. */
-  text(text: Text): void {
-    if (looksLikeSql(text.text)) this.effects.push({ does: 'sql', text, inCode: true });
+  /** SQL goes to a database by some call; to print it does nothing. */
+  private statements(name: string, args: readonly Value[]): void {
+    if (speaks.has(name)) return;
+    for (const { text } of args) if (looksLikeSql(text.text)) this.effects.push({ does: 'sql', text, inCode: true });
   }
 
   member(chain: readonly string[]): Value {
@@ -88,6 +92,7 @@ export class Calls {
   call(chain: readonly string[], args: readonly Value[], receiver: Value): Value {
     const name = chain.at(-1) ?? '';
     if (args.some((value) => isEnvironment(value.chain))) this.reads.push(plain('/proc/self/environ'));
+    this.statements(name, args);
     this.files(name, chain, args, receiver);
     this.programs(name, chain, args);
     this.network(name, chain, args);

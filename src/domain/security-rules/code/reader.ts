@@ -109,7 +109,6 @@ export class CodeReader {
     }
     if (this.language === 'awk' && this.mark() === '|' && this.isText(value)) this.calls.shell(value.text);
     this.depth -= 1;
-    if (value.text.text !== '') this.calls.text(value.text);
     return value;
   }
 
@@ -229,6 +228,7 @@ export class CodeReader {
       this.mark() !== '='
     )
       return nothing;
+    if (this.language === 'python' && this.mark() === ':' && this.mark(1) === '=') this.at += 1;
     const isAssignment = this.mark() === '=' && this.mark(1) !== '=' && this.mark(1) !== '>' && this.mark(1) !== '~';
     if (isAssignment) {
       this.at += 1;
