@@ -1,63 +1,21 @@
-import { readFile } from 'node:fs/promises';
-import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
-import { type DebateStarted, type OpenDebateBody, openDebateSchema } from '../../src/contracts/debate.js';
-import type { Approval } from '../../src/contracts/feedback.js';
-import {
-  aDebate,
-  agrees,
-  makeWorkspace,
-  objects,
-  proposes,
-  removeWorkspaces,
-  repairs,
-  sh,
-} from '../support/debate-bodies.js';
-import { describeWithSandbox } from '../support/describe-with.js';
-import { type Product, startProduct } from '../support/product.js';
-import { launchBrowser, watchFor, withBrowser } from './browser.js';
+import { openDebateSchema, type OpenDebateBody } from '../../src/contracts/debate.js';
+import { aDebate, agrees, makeWorkspace, objects, proposes, repairs, sh } from '../support/debate-bodies.js';
 import { startCuttableProxy } from './cuttable-proxy.js';
-
-let browser: Browser;
-let product: Product;
-let context: BrowserContext;
-let page: Page;
-let complaints: string[];
-const complain = (text: string): void => void complaints.push(text);
-/** What the browser itself reports of a refusal or a cut that the test has made. */
-const expectComplaint = (part: string): void => {
-  complaints = complaints.filter((text) => !text.includes(part));
-};
-
-const open = async (id: string, url = product.url): Promise<void> => {
-  await page.goto(`${url}/#/debates/${id}`);
-  await page.getByRole('list', { name: 'Where it stands' }).waitFor();
-};
-/** Starts a debate and opens its page. */
-const start = async (body: OpenDebateBody): Promise<string> => {
-  const id = await product.debates.start(body);
-  await open(id);
-  return id;
-};
-const region = (name: string | RegExp): Locator => page.getByRole('region', { name });
-const outcome = (name: string): Promise<void> =>
-  page.getByRole('heading', { level: 2, name: new RegExp(`^${name}`) }).waitFor();
-const task = (id: string): Locator => page.getByRole('listitem').filter({ has: page.getByText(id, { exact: true }) });
-/** Waits until the way has these steps, each as its name, its note and how it stands. */
-const steps = async (...expected: string[]): Promise<void> => {
-  const way = page.getByRole('list', { name: 'Where it stands' }).getByRole('listitem');
-  for (const step of expected) await way.filter({ hasText: new RegExp(`^${step}$`) }).waitFor();
-};
-const overflow = (): Promise<number> => page.evaluate('document.documentElement.scrollWidth - innerWidth');
-const poorContrast = async (): Promise<string[]> => page.evaluate(await readFile('test/page/contrast.js', 'utf8'));
-
-const gate = (): Locator => region('An approval is needed');
-const approve = (): Locator => gate().getByRole('button', { name: 'Approve' });
-
-const needsApproval = (approval: OpenDebateBody['approval'] = {}): OpenDebateBody =>
-  aDebate({
-    approval: { required: true, ...approval },
-    says: { solution: [proposes(sh('write', 'echo one > here'), sh('read', 'cat here', { depends_on: ['write'] }))] },
-  });
+import {
+  describeDebatePage,
+  expectComplaint,
+  needsApproval,
+  open,
+  outcome,
+  overflow,
+  page,
+  poorContrast,
+  product,
+  region,
+  start,
+  steps,
+  task,
+} from './debate-page.js';
 
 /** It heals none of its faults, and one undo fails. */
 const incomplete = (): OpenDebateBody =>
@@ -86,29 +44,7 @@ const incomplete = (): OpenDebateBody =>
     limits: { max_repairs: 1 },
   });
 
-// Where no sandbox works, no debate gets beyond its first check.
-const withBrowserAndSandbox = withBrowser === describe ? describeWithSandbox : withBrowser;
-
-withBrowserAndSandbox('the page of a debate', () => {
-  beforeAll(async () => {
-    [browser, product] = await Promise.all([launchBrowser(), startProduct({ PARLEY_LOCK_PROJECT: 'shop' })]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await product?.stop();
-    removeWorkspaces();
-  });
-  beforeEach(async () => {
-    complaints = [];
-    context = await browser.newContext({ reducedMotion: 'reduce' });
-    page = await context.newPage();
-    watchFor(page, 'http://127.0.0.1:', complain);
-  });
-  afterEach(async () => {
-    await context.close();
-    expect(complaints).toEqual([]);
-  });
-
+describeDebatePage('the page of a debate', () => {
   test('tells how it was argued, failed and was healed, to the audit record', async () => {
     const id = await start(
       aDebate({
@@ -182,57 +118,6 @@ withBrowserAndSandbox('the page of a debate', () => {
     }
   });
 
-  test('approves with a name: refused for a stranger, counted for each of two, then run', async () => {
-    await start(needsApproval({ k: 2, approvers: ['anna', 'ben'] }));
-    await gate().waitFor();
-    const asked = await gate().textContent();
-    const [approval] = (await product.debates.status(page.url().split('/').at(-1)!)).feedback;
-    for (const words of ['echo one > here', 'no network', '0 of 2', 'anna, ben', approval!.request.digest!])
-      expect(asked).toContain(words);
-
-    await gate().getByLabel('Your name').fill('carl');
-    await approve().click();
-    await gate().getByRole('alert').getByText('carl is none of those who may answer').waitFor();
-    expectComplaint('403');
-
-    await gate().getByLabel('Your name').fill('anna');
-    await approve().click();
-    await gate().getByRole('status').getByText('Your answer counts: 1 of 2 approvals.').waitFor();
-    await steps('Approval 1 of 2, now');
-
-    await gate().getByLabel('Your name').fill('ben');
-    await gate().getByLabel('Comment').fill('Looks right.');
-    await approve().click();
-    await outcome('Succeeded');
-    const past = await region('Approvals').textContent();
-    expect(past).toMatch(/approved.*2 of 2.*anna: approve.*ben: approve, “Looks right.”/s);
-  });
-
-  test('is approved with the keyboard alone, and leaves the focus where the outcome stands', async () => {
-    const id = await start(needsApproval());
-    await gate().waitFor();
-    const reach = async (name: string): Promise<void> => {
-      for (let presses = 0; presses < 60; presses += 1) {
-        const focused = await page.evaluate<string>(
-          `(({ labels, textContent }) => labels?.[0]?.textContent ?? textContent)(document.activeElement).trim()`,
-        );
-        if (focused === name) return;
-        await page.keyboard.press('Tab');
-      }
-      throw new Error(`${name} cannot be reached`);
-    };
-    await reach('Your name');
-    await page.keyboard.type('anna');
-    await reach('Approve');
-    const sent = page.waitForRequest(`**/v1/debates/${id}/feedback`);
-    await page.keyboard.press('Enter');
-    const [{ request }] = (await product.debates.status(id)).feedback as [Approval];
-    const { request_id, digest } = request;
-    expect((await sent).postDataJSON()).toEqual({ request_id, digest, response: 'approve', provided_by: 'anna' });
-    await outcome('Succeeded');
-    expect(await page.evaluate('document.activeElement.id')).toBe('outcome-title');
-  });
-
   test('cancels while a task runs, and shows that it was taken back', async () => {
     await start(aDebate({ says: { solution: [proposes(sh('slow', 'echo begun > begun; sleep 60'))] } }));
     await region('Execution').getByText('running').waitFor();
@@ -254,28 +139,6 @@ withBrowserAndSandbox('the page of a debate', () => {
     expect(await security.textContent()).toMatch(/against.*Static scan.*clean/s);
     expect(await page.getByRole('heading', { name: 'Execution' }).count()).toBe(0);
     await steps('Decision veto, failed', 'Execution, left out');
-  });
-
-  test('asks for changes only with a comment, and rejects the plan of the next pass', async () => {
-    await start(needsApproval());
-    await gate().getByLabel('Your name').fill('anna');
-    await gate().getByRole('button', { name: 'Request changes' }).click();
-    const comment = gate().getByLabel('Comment');
-    expect(await comment.evaluate((field: { validationMessage?: string }) => field.validationMessage)).toBe(
-      'Say what should be changed.',
-    );
-    await comment.fill('Write two lines.');
-    await gate().getByRole('button', { name: 'Request changes' }).click();
-    await gate().getByText('after 2 passes').waitFor();
-    expect(await gate().getByLabel('Your name').inputValue()).toBe('anna');
-    expect(await comment.inputValue()).toBe('');
-    await gate().getByRole('button', { name: 'Reject' }).click();
-    await outcome('Blocked');
-    expect(await region('Approvals').textContent()).toMatch(/request changes, “Write two lines.”.*anna: reject/s);
-    expect(await region('What was said').getByRole('heading', { level: 3 }).allTextContents()).toEqual([
-      'Pass 1',
-      'Pass 2',
-    ]);
   });
 
   test('shows the words of a role as they come, and goes on after a broken connection without loss or repeats', async () => {
@@ -305,55 +168,12 @@ withBrowserAndSandbox('the page of a debate', () => {
     }
   });
 
-  test('is answered in the name of the key where the gateway asks for one, and refused to one that may not', async () => {
-    const key = (name: string): string => `key-of-${name}-for-the-tests`;
-    const entry = (name: string, role: string) => ({ name, key: key(name), role });
-    const guarded = await startProduct({
-      PARLEY_API_KEYS: JSON.stringify([entry('olga', 'operator'), entry('anna', 'approver')]),
-    });
-    try {
-      const started = await guarded.post('/v1/debates', needsApproval(), { authorization: `Bearer ${key('olga')}` });
-      const { id } = started.body as DebateStarted;
-      const enter = async (name: string): Promise<void> => {
-        await page.goto(guarded.url);
-        await page.evaluate('sessionStorage.clear()');
-        await page.goto(`${guarded.url}/?${name}#/debates/${id}`);
-        await page.getByLabel('API key').fill(key(name));
-        await page.keyboard.press('Enter');
-        await gate().waitFor();
-      };
-      await enter('olga');
-      expect(await gate().getByLabel('Your name').count()).toBe(0);
-      await gate().getByRole('button', { name: 'Reject' }).click();
-      await gate().getByRole('alert').getByText('olga').waitFor();
-      await enter('anna');
-      await gate().getByRole('button', { name: 'Reject' }).click();
-      await outcome('Blocked');
-      expect(await region('Approvals').textContent()).toMatch(/anna: reject.*with a key/s);
-    } finally {
-      await guarded.stop();
-    }
-    for (const refused of ['401', '403']) expectComplaint(refused);
-  });
-
   test('names the lock that keeps it from a worker', async () => {
     await start(aDebate({ workspace: { path: makeWorkspace(), locks: { project: 'bank' } } }));
     await outcome('Aborted');
     expect(await region('Aborted').textContent()).toMatch(/project/);
     await steps('Identity, failed', 'Context, left out');
   });
-
-  test.each(['light', 'dark'] as const)(
-    'has AA contrast at its gate in the %s theme, and fits a narrow window',
-    async (colorScheme) => {
-      await page.emulateMedia({ colorScheme });
-      await page.setViewportSize({ width: 420, height: 800 });
-      await start(needsApproval({ approvers: ['anna', 'ben'], escalate_after_ms: 3_600_000, escalate_to: ['carl'] }));
-      await gate().waitFor();
-      expect(await poorContrast()).toEqual([]);
-      expect(await overflow()).toBeLessThanOrEqual(0);
-    },
-  );
 
   test('is found in the list, by its kind and by what it waits for', async () => {
     const waiting = await product.debates.start({ ...needsApproval(), task: 'Waits for a person' });
