@@ -136,11 +136,11 @@ describe('a refinement', () => {
 
 describe('who follows a refinement', () => {
   test('reads the version and the critique as they are written, and every durable event in order', async () => {
-    const said = (text: string, final?: object) => ({
+    const said = (text: string) => ({
       kind: 'scripted' as const,
       script: [
         { after_ms: 300, partial: text },
-        ...(final ? [{ after_ms: 100, final }] : [{ after_ms: 100, final: text }]),
+        { after_ms: 100, final: text },
       ],
     });
     const id = await product.refinements.start(

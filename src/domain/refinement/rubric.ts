@@ -19,8 +19,11 @@ export const rubricFaults = (rubric: readonly Criterion[]): { path: (string | nu
     const first = rubric.findIndex((other) => other.criterion === criterion);
     if (first < index) faults.push({ path: [index, 'criterion'], message: `"${criterion}" is taken by [${first}]` });
   });
-  if (rubric.length > 0 && !rubric.some(({ weight }) => weight > 0)) {
-    faults.push({ path: [], message: 'must have at least one weight above 0: a mean over none is no score' });
+  if (rubric.length > 0 && rubric.every(({ weight }) => weight === 0)) {
+    faults.push({
+      path: [0, 'weight'],
+      message: 'must be above 0, or another one: weights that sum to 0 give no score',
+    });
   }
   return faults;
 };
