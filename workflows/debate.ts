@@ -144,7 +144,14 @@ export async function debate(setup: DebateSetup, carried?: DebateRun): Promise<D
               maxTokens: effect.maxTokens,
               timeoutMs: effect.timeoutMs,
               gaps: { fragment_ms: 500, message_ms: 5_000 },
-              lane: { lane_id: purpose === 'statement' ? `${role}#${pass}` : `${role}#${purpose}`, attempt },
+              // Of each repair the text begins anew: a higher attempt makes what was said before void.
+              lane:
+                purpose === 'statement'
+                  ? { lane_id: `${role}#${pass}`, attempt }
+                  : {
+                      lane_id: `${role}#${purpose}`,
+                      attempt: 2 * (state.work.execution?.repairs.length ?? 0) + attempt,
+                    },
             },
           ],
         );

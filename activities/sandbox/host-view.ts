@@ -20,6 +20,8 @@ export interface HostViewOptions {
   hidden: readonly string[];
   /** The Node that runs this. */
   node: string;
+  /** Folders that PATH does not bring into sight, nor what lies in them. */
+  privateFolders?: readonly string[];
 }
 
 const rootFolders = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store'];
@@ -33,14 +35,14 @@ const settings =
 const settingsFolders = ['', 'ssl', 'pki', 'pki/tls'];
 
 /** PATH may name these, by habit or by mistake; they hold what is not for a command. */
-const privateFolders = ['/root', '/home', '/tmp', '/var', '/run', '/etc', '/proc', '/sys', '/dev', '/boot'];
+const presetPrivate = ['/root', '/home', '/tmp', '/var', '/run', '/etc', '/proc', '/sys', '/dev', '/boot'];
 
 export const isInside = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 
 /** Programs of /usr, Node, the folders of PATH that lie outside home folders, and what the operator adds. */
 export const hostView = (options: HostViewOptions): HostView => {
-  const { home, hidden } = options;
+  const { home, hidden, privateFolders = presetPrivate } = options;
   const links: HostView['links'] = [];
   const shown = new Set<string>(['/usr']);
   for (const path of rootFolders.filter((folder) => existsSync(folder))) {

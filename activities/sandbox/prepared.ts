@@ -20,6 +20,8 @@ export interface CreateSandboxOptions {
   bubblewrap: string | null;
   /** Files and folders that no command may see wherever they lie: the data folder, files with secrets. */
   hidden: readonly string[];
+  /** Folders that PATH does not bring into sight; left out: those of the system that hold no programs. */
+  privateFolders?: readonly string[];
 }
 
 export interface Prepared {
@@ -42,6 +44,7 @@ export const prepareBackends = async (options: CreateSandboxOptions): Promise<Pr
   const view = hostView({
     ...{ path, hidden, node: process.execPath, home: environment['HOME'] || homedir() },
     readFolders: settings.readFolders,
+    ...(options.privateFolders && { privateFolders: options.privateFolders }),
   });
   const absent = settings.readFolders.filter((folder) => !existsSync(folder));
   const user = { uid: process.getuid?.() ?? 1_000, gid: process.getgid?.() ?? 1_000 };

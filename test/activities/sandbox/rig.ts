@@ -10,12 +10,17 @@ import { findSandbox } from '../../support/parts.js';
 /** Skips, counted and named, where bubblewrap does not work; `npm run pretest` says what to do. */
 export const describeWithBubblewrap = findSandbox() === null ? describe.skip : describe;
 
-export const sandboxOf = (given: Partial<CreateSandboxOptions['settings']> = {}, hidden: string[] = []): SandboxPort =>
+export const sandboxOf = (
+  given: Partial<CreateSandboxOptions['settings']> = {},
+  hidden: string[] = [],
+  more: Partial<CreateSandboxOptions> = {},
+): SandboxPort =>
   createSandbox({
     settings: { backends: sandboxBackends, network: false, readFolders: [], image: 'node:20-bookworm-slim', ...given },
     environment: process.env,
     bubblewrap: findSandbox(),
     hidden,
+    ...more,
   });
 
 export interface Given {

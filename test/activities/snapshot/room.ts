@@ -55,8 +55,8 @@ interface Item {
   /** Type and mode, as `find` prints them. */
   what: string;
   owner: string;
-  /** When it was modified, in seconds; times are kept to the microsecond. */
-  time: string;
+  /** When it was modified, in seconds. */
+  time: number;
   /** For one of several names of a file: the first of them. */
   sameAs: string | null;
   target: string;
@@ -85,7 +85,7 @@ export const inventory = (folder: string): Item[] => {
   const firstNames = new Map<string, string>();
   return rows
     .map(([path = '', what = '', owner = '', time = '', linked = '', target = '']) => {
-      return { path, what, owner, time: time.replace(/(\.\d{5})\d*$/, '$1'), linked, target };
+      return { path, what, owner, time: Number(time), linked, target };
     })
     .toSorted((one, other) => (one.path < other.path ? -1 : 1))
     .map(({ linked, ...item }) => {
@@ -94,3 +94,7 @@ export const inventory = (folder: string): Item[] => {
       return { ...item, sameAs: isShared ? firstNames.get(linked)! : null, sha256: sums.get(item.path) ?? null };
     });
 };
+
+/** An inventory to compare with: times are kept to the microsecond, and numbers round where they like. */
+export const nearly = (items: readonly Item[]): object[] =>
+  items.map((item) => ({ ...item, time: expect.closeTo(item.time, 4) as unknown }));
