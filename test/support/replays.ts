@@ -21,6 +21,7 @@ interface Recorded {
 }
 
 const folder = fileURLToPath(new URL('../replay/histories/', import.meta.url));
+const checkout = fileURLToPath(new URL('../../', import.meta.url));
 /** A cancelled run's close event has no room for its outcome: it stands beside the history. */
 const outcomeFile = (name: string): string => `${folder}../outcomes/${name}.json`;
 
@@ -42,7 +43,9 @@ const record = async (
         () => false,
         () => true,
       );
-      writeFileSync(`${folder}${kind}-${name}.json`, `${historyToJSON(await handle.fetchHistory())}\n`);
+      // Stack traces name files from the checkout on: where it stood says nothing.
+      const history = historyToJSON(await handle.fetchHistory()).replaceAll(checkout, '');
+      writeFileSync(`${folder}${kind}-${name}.json`, `${history}\n`);
       const status = await look(product, id);
       if (isFailed && status.lifecycle === 'cancelled')
         writeFileSync(outcomeFile(`${kind}-${name}`), `${JSON.stringify(status, null, 2)}\n`);
