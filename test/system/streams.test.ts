@@ -144,16 +144,24 @@ describe('two hundred sessions at once, of five lanes each,', () => {
     const count = 200;
     const ended = await Promise.all(
       Array.from({ length: count }, async (_, number): Promise<SessionStatus> => {
-        const { status, body } = await product.post('/v1/sessions?wait=60', {
-          prompt: `Which number? ${number}`,
-          lanes: ['a', 'b', 'c', 'd', 'e'].map((id) =>
-            lane(id, [
-              { after_ms: 100, partial: 'num' },
-              { after_ms: beat, final: `number ${number}` },
-            ]),
-          ),
-          policy: { ...noEarlyExit, deadline_ms: 120_000 },
-        });
+        const ask = async () =>
+          await product.post('/v1/sessions?wait=60', {
+            id: `one-of-many-${number}`,
+            prompt: `Which number? ${number}`,
+            lanes: ['a', 'b', 'c', 'd', 'e'].map((id) =>
+              lane(id, [
+                { after_ms: 100, partial: 'num' },
+                { after_ms: beat, final: `number ${number}` },
+              ]),
+            ),
+            policy: { ...noEarlyExit, deadline_ms: 120_000 },
+          });
+        let { status, body } = await ask();
+        // A machine that cannot keep up says so, and a client asks again: with its id, that starts nothing twice.
+        for (let tries = 0; [202, 503].includes(status) && tries < 20; tries += 1) {
+          await new Promise((resolve) => setTimeout(resolve, 1_000));
+          ({ status, body } = await ask());
+        }
         expect([status, body]).toEqual([200, expect.anything()]);
         return body;
       }),
