@@ -22,6 +22,8 @@ export interface AskInput {
   personaId?: string;
   /** Most tokens the answer may have; left out: the adapter's own limit. */
   maxTokens?: number | null;
+  /** The folder that a program runs in. */
+  workspace?: string;
   /** Of a model whose adapter names none. */
   temperature?: number;
 }
@@ -75,6 +77,7 @@ export const ask = async (
       adapter: input.adapter,
       maxTokens: input.maxTokens ?? null,
       temperature: input.temperature ?? null,
+      workspace: input.workspace,
       callsBefore: input.callsBefore,
     },
     {

@@ -1,11 +1,15 @@
 import { Registry } from 'prom-client';
 import { createDebateActivities, type DebatePorts } from './debate-activities.js';
+import { createFanOutActivities, type FanOutPorts } from './fan-out-activities.js';
 import type { GroupPorts } from './group.js';
 import { createWorkMetrics, type WorkMetrics } from './metrics.js';
 import { createRefinementActivities } from './refinement-activities.js';
 import { createSessionActivities } from './session-activities.js';
 
-export interface ActivityPorts extends Omit<GroupPorts, 'now' | 'metrics'>, Omit<DebatePorts, 'metrics'> {
+export interface ActivityPorts
+  extends Omit<GroupPorts, 'now' | 'metrics'>,
+    Omit<DebatePorts, 'metrics'>,
+    Omit<FanOutPorts, 'metrics'> {
   /** Left out: kept where nobody reads them. */
   metrics?: WorkMetrics;
 }
@@ -17,6 +21,7 @@ export const createActivities = (ports: ActivityPorts) => {
     ...createSessionActivities({ ...ports, metrics }),
     ...createDebateActivities({ ...ports, metrics }),
     ...createRefinementActivities({ ...ports, metrics }),
+    ...createFanOutActivities({ ...ports, metrics }),
   };
 };
 export type Activities = ReturnType<typeof createActivities>;

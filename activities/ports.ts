@@ -16,6 +16,8 @@ export interface AgentRequest {
   maxTokens: number | null;
   /** 0 to 2, for models whose adapter names none of its own; left out: the provider's. */
   temperature?: number | null;
+  /** A folder that programs run in, as the only one they can write; left out: an empty one of their own. */
+  workspace?: string | undefined;
   /** How many calls of this agent ended before this one: a script plays on from there (spec 10 "scripted"). */
   callsBefore: number;
 }

@@ -134,6 +134,8 @@ const environmentSchema = z
       .optional(),
     OTEL_SERVICE_NAME: z.string().min(1).default('parley'),
     PARLEY_RATE_LIMIT: whole(1, 1_000_000, 6000),
+    PARLEY_MAX_FAN_OUT: whole(1, 1_000, 5),
+    PARLEY_FUNCTIONS: z.string().min(1).optional(),
     PARLEY_MAX_CONCURRENT_TASKS: whole(1, 10_000, 10),
     PARLEY_MAX_KEEPALIVE_CONNECTIONS: whole(0, 100_000, 20),
     PARLEY_MAX_CONNECTIONS: whole(1, 100_000, 100),
@@ -198,6 +200,10 @@ export interface Config {
   telemetry: { endpoint: string | null; serviceName: string };
   /** Requests a minute and caller. */
   rateLimit: number;
+  /** Workers that one fan-out may have at once. */
+  maxFanOut: number;
+  /** Absolute path of a folder of modules whose exports fan-ins may name; null: there is none. */
+  functionsFolder: string | null;
   maxConcurrentTasks: number;
   maxKeepaliveConnections: number;
   maxConnections: number;
@@ -283,6 +289,8 @@ export const loadConfig = (environment: NodeJS.ProcessEnv): Config => {
       serviceName: data.OTEL_SERVICE_NAME,
     },
     rateLimit: data.PARLEY_RATE_LIMIT,
+    maxFanOut: data.PARLEY_MAX_FAN_OUT,
+    functionsFolder: data.PARLEY_FUNCTIONS === undefined ? null : resolve(data.PARLEY_FUNCTIONS),
     maxConcurrentTasks: data.PARLEY_MAX_CONCURRENT_TASKS,
     maxKeepaliveConnections: data.PARLEY_MAX_KEEPALIVE_CONNECTIONS,
     maxConnections: data.PARLEY_MAX_CONNECTIONS,

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { DebatePorts } from '../activities/debate-activities.js';
+import type { FanOutPorts } from '../activities/fan-out-activities.js';
 import { createAuditLog } from '../activities/audit/audit-log.js';
 import { auditFolder } from '../activities/audit/chain-folder.js';
 import { createExecution } from '../activities/execution/index.js';
@@ -11,7 +12,9 @@ import type { Config } from '../src/config.js';
 import { admissionFaults } from '../src/domain/security-rules/index.js';
 import { isRunning, workerIdentity } from './identity.js';
 
-export interface WorkerParts extends Omit<DebatePorts, 'agents' | 'bus' | 'metrics' | 'hostQueue'> {
+export interface WorkerParts
+  extends Omit<DebatePorts, 'agents' | 'bus' | 'metrics' | 'hostQueue'>,
+    Omit<FanOutPorts, 'agents' | 'bus' | 'metrics' | 'hostQueue'> {
   close(): Promise<void>;
 }
 
@@ -54,6 +57,9 @@ export const openWorkerParts = (
     memory,
     mirror,
     audit,
+    namespaces: join(dataFolder, 'namespaces'),
+    inputFolders: config.workspaces,
+    functionsFolder: config.functionsFolder,
     onError,
     close: async () => {
       audit.close();

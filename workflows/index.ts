@@ -1,3 +1,4 @@
 export { debate } from './debate.js';
+export { fanOut } from './fan-out.js';
 export { refinement } from './refinement.js';
 export { session } from './session.js';

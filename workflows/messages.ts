@@ -47,3 +47,4 @@ export const feedbackUpdate = defineUpdate<FeedbackReceipt, [given: GivenFeedbac
 export const feedbackSignal = defineSignal<[unknown]>('feedback');
 export const debateWorkflowType = 'debate';
 export const refinementWorkflowType = 'refinement';
+export const fanOutWorkflowType = 'fanOut';

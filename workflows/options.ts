@@ -82,6 +82,34 @@ export const refinementCalls = (timeoutMs: number): ActivityInterfaceFor<Draftin
 type Queue = string | null;
 const on = (queue: Queue) => (queue === null ? {} : { taskQueue: queue });
 
+type FanIns = Pick<Activities, 'fanIn' | 'scoreFanIn'>;
+/** Of any machine's: it says where the namespaces are from here on. */
+export const fanOutPreparations = proxyActivities<Pick<Activities, 'prepareFanOut'>>({
+  startToCloseTimeout: '1 minute',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 10 },
+});
+
+/**
+ * A worker's call: it ends itself in time, and is made again when its machine's worker died. One that is stopped is waited for,
+ * so that a result that comes late is still recorded.
+ */
+export const workersOn = (queue: Queue, timeoutMs: number): ActivityInterfaceFor<Pick<Activities, 'runWorker'>> =>
+  proxyActivities<Pick<Activities, 'runWorker'>>({
+    ...on(queue),
+    startToCloseTimeout: timeoutMs,
+    heartbeatTimeout: '5 seconds',
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 3 },
+  });
+
+/** What combines: it may ask an orchestrator or a critic, each twice at most. */
+export const fanInsOn = (queue: Queue): ActivityInterfaceFor<FanIns> =>
+  proxyActivities<FanIns>({
+    ...on(queue),
+    startToCloseTimeout: '10 minutes',
+    retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 3 },
+  });
+
 type Tasks = Pick<Activities, 'runTask' | 'undoTask'>;
 /** A task that had finished answers with its report however often it is tried; a stopped one is waited for. */
 export const tasksOn = (queue: Queue, timeoutMs: number): ActivityInterfaceFor<Tasks> =>

@@ -48,12 +48,14 @@ const startProgram = async (
     PARLEY_PERSONA_ID: request.personaId,
     PARLEY_INSTRUCTIONS: request.instructions ?? '',
     PARLEY_DIVERSITY_SEED: String(request.diversitySeed),
+    // A program in a namespace is a worker: by this parley itself refuses to start workers for it.
+    ...(request.workspace !== undefined && { PARLEY_WORKER: request.workId }),
     ...env,
   };
   const input = stdin ?? request.prompt;
-  if (!isTrusted(argv, trustedCommands)) return await startSandboxed({ argv, env: added, stdin: input }, sandbox);
+  if (!isTrusted(argv, trustedCommands)) return await startSandboxed({ argv, env: added, stdin: input }, sandbox, request.workspace);
   refuseSubverting(env);
-  return await startTrusted({ argv, env: cleanEnvironment(environment, added), stdin: input }, cwd);
+  return await startTrusted({ argv, env: cleanEnvironment(environment, added), stdin: input }, request.workspace ?? cwd);
 };
 
 async function* framesOf(program: RunningProgram, name: string, call: Call): AsyncGenerator<Frame, void, undefined> {

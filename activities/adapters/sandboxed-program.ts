@@ -28,12 +28,14 @@ const remarkOn = ({ exit_code, limit }: CommandReport, limits: TaskLimits): stri
 };
 
 /**
- * Runs a program that the operator does not trust in a sandbox, without network and in an empty folder of its own.
+ * Runs a program that the operator does not trust in a sandbox, without network, in `workspace` or in an empty folder of its
+ * own.
  * @throws ParleyError ESEC when no sandbox works here; it says what to install, and how to trust the program
  */
 export const startSandboxed = async (
   { argv, env, stdin }: ProgramStart,
   port: Pick<SandboxPort, 'choose' | 'open'>,
+  workspace?: string,
 ): Promise<RunningProgram> => {
   try {
     await port.choose(sandbox);
@@ -47,7 +49,7 @@ export const startSandboxed = async (
   const stopper = new AbortController();
   const limits = taskLimitsSchema.parse({ timeout_ms: longestMs });
   const command = { argv: [...argv], cwd: '.', env, stdin, limits };
-  const running = await port.open(null, sandbox, command, stopper.signal);
+  const running = await port.open(workspace ?? null, sandbox, command, stopper.signal);
   const ended = running.ended.then(
     (report): ProgramEnd => {
       const remark = remarkOn(report, limits);

@@ -4,6 +4,9 @@ import type { DebateStarted } from '../contracts/debate.js';
 import type { NumberedDebateEvent } from '../contracts/debate-events.js';
 import type { DebateStatus } from '../contracts/debate-status.js';
 import type { RefinementStarted } from '../contracts/refinement.js';
+import type { FanOutStarted } from '../contracts/fan-out.js';
+import type { NumberedFanOutEvent } from '../contracts/fan-out-events.js';
+import type { FanOutStatus } from '../contracts/fan-out-status.js';
 import type { NumberedRefinementEvent } from '../contracts/refinement-events.js';
 import type { RefinementStatus } from '../contracts/refinement-status.js';
 import type { NumberedSessionEvent } from '../contracts/session-events.js';
@@ -19,6 +22,7 @@ import { follow, type FollowOptions, type Heard } from './follow.js';
 export interface KindTypes {
   session: { started: SessionStarted; status: SessionStatus; event: NumberedSessionEvent };
   debate: { started: DebateStarted; status: DebateStatus; event: NumberedDebateEvent };
+  'fan-out': { started: FanOutStarted; status: FanOutStatus; event: NumberedFanOutEvent };
   refinement: { started: RefinementStarted; status: RefinementStatus; event: NumberedRefinementEvent };
 }
 export type ClientKind = keyof KindTypes;
@@ -29,6 +33,8 @@ export interface ClientOptions {
   /** Where the gateway listens, such as http://127.0.0.1:3000. */
   baseUrl: string;
   apiKey?: string | undefined;
+  /** The fan-out that this runs inside of, as a worker (PARLEY_WORKER): the gateway starts nothing for it. */
+  worker?: string | undefined;
 }
 
 export interface WorkFilter {
@@ -64,16 +70,19 @@ const problemOf = async (response: Response): Promise<ProblemError> => {
 export class ParleyClient {
   readonly baseUrl: string;
   readonly #apiKey: string | undefined;
+  readonly #worker: string | undefined;
 
-  constructor({ baseUrl, apiKey }: ClientOptions) {
+  constructor({ baseUrl, apiKey, worker }: ClientOptions) {
     this.baseUrl = baseUrl.replace(/\/+$/, '');
     this.#apiKey = apiKey;
+    this.#worker = worker;
   }
 
   /** An answer of any status; only a gateway that cannot be reached rejects. */
   async request(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
     headers.set('parley-client', 'cli');
+    if (this.#worker) headers.set('parley-worker', this.#worker);
     if (this.#apiKey) headers.set('authorization', `Bearer ${this.#apiKey}`);
     try {
       return await fetch(this.baseUrl + path, { ...init, headers });

@@ -13,6 +13,7 @@ import { debatePresenter } from './debate-presenter.js';
 import { exitCodeOf, exitCodes, ProblemError, problemLines } from './errors.js';
 import { auditCommands, keyCommands } from './local-commands.js';
 import type { Presenter } from './presenter.js';
+import { fanOutPresenter } from './fan-out-presenter.js';
 import { refinementPresenter } from './refinement-presenter.js';
 import { sessionPresenter } from './session-presenter.js';
 
@@ -106,6 +107,7 @@ const build = (context: CliContext, run: (command: Command, action: Run) => Prom
   };
   work(sessionPresenter);
   work(refinementPresenter);
+  work(fanOutPresenter);
   command(work(debatePresenter), 'answer <id> <response>', 'approve, request_changes or reject what a debate waits for')
     .option('--request <id>', 'the request that is answered (default: the open one)')
     .option('--comment <text>', 'what to change, or why')
@@ -168,7 +170,11 @@ export const main = async (argv: readonly string[], context: CliContext): Promis
   const program = build(context, async (command, action) => {
     const { url, json = false } = command.opts<{ url?: string; json?: boolean }>();
     const baseUrl = url ?? context.env['PARLEY_URL'] ?? 'http://127.0.0.1:3000';
-    const client = new ParleyClient({ baseUrl, apiKey: context.env['PARLEY_API_KEY'] });
+    const client = new ParleyClient({
+      baseUrl,
+      apiKey: context.env['PARLEY_API_KEY'],
+      worker: context.env['PARLEY_WORKER'],
+    });
     try {
       code = await action({ ...context, client, json });
     } catch (error) {

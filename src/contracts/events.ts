@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Numbered } from './common-events.js';
 import { debateEventSchema } from './debate-events.js';
+import { fanOutEventSchema } from './fan-out-events.js';
 import { refinementEventSchema } from './refinement-events.js';
 import { sessionEventSchema } from './session-events.js';
 
@@ -10,7 +11,7 @@ import { sessionEventSchema } from './session-events.js';
  * offset.
  */
 export const durableEventSchema = z
-  .union([sessionEventSchema, debateEventSchema, refinementEventSchema])
+  .union([sessionEventSchema, debateEventSchema, refinementEventSchema, fanOutEventSchema])
   .meta({ id: 'DurableEvent' });
 export type DurableEvent = z.infer<typeof durableEventSchema>;
 export type NumberedEvent = Numbered<DurableEvent>;

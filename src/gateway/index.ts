@@ -13,6 +13,7 @@ import { ParleyError } from '../domain/errors.js';
 import type { Operator } from '../domain/session-setup.js';
 import { createOperator } from '../operator.js';
 import { createDebatesClient } from '../../temporal/debates-client.js';
+import { createFanOutsClient } from '../../temporal/fan-outs-client.js';
 import { createRefinementsClient } from '../../temporal/refinements-client.js';
 import { createSessionsClient } from '../../temporal/sessions-client.js';
 import { createWorkIndex } from '../../temporal/work-index.js';
@@ -22,7 +23,7 @@ import { EventsHub, type HubOptions } from './events-hub.js';
 import { createLaneKeys, laneSecret } from './lane-keys.js';
 import { createMetrics } from './metrics.js';
 import type { Ports } from './route.js';
-import type { DebatesPort, RefinementsPort, SessionsPort, WorkIndex } from './work-port.js';
+import type { DebatesPort, FanOutsPort, RefinementsPort, SessionsPort, WorkIndex } from './work-port.js';
 
 export interface GatewayOptions {
   config: Config;
@@ -57,6 +58,7 @@ interface PortOptions {
   sessions: SessionsPort;
   debates: DebatesPort;
   refinements: RefinementsPort;
+  fanOuts: FanOutsPort;
   work: WorkIndex;
   bus: BusPort;
   memory?: MemoryReader;
@@ -79,6 +81,7 @@ export const createPorts = ({
   sessions,
   debates,
   refinements,
+  fanOuts,
   work,
   bus,
   memory = { search: noMemory, trace: noMemory, ratings: noMemory },
@@ -91,6 +94,7 @@ export const createPorts = ({
   sessions,
   debates,
   refinements,
+  fanOuts,
   work,
   hub: new EventsHub(bus, {
     onError: (error) => logger.warn({ err: error }, 'events could not be read; asking again'),
@@ -175,12 +179,14 @@ export const startGateway = async ({
   const sessions = createSessionsClient(options);
   const debates = createDebatesClient(options);
   const refinements = createRefinementsClient(options);
+  const fanOuts = createFanOutsClient(options);
   const work = createWorkIndex(client, config);
   const ports = createPorts({
     config,
     sessions,
     debates,
     refinements,
+    fanOuts,
     work,
     bus,
     ...(memory && { memory }),

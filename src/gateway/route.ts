@@ -12,13 +12,14 @@ import type { LaneKeys } from './lane-keys.js';
 import type { Metrics } from './metrics.js';
 import type { ProblemCode } from './problem.js';
 import type { SseMessage } from './sse.js';
-import type { DebatesPort, RefinementsPort, SessionsPort, WorkIndex } from './work-port.js';
+import type { DebatesPort, FanOutsPort, RefinementsPort, SessionsPort, WorkIndex } from './work-port.js';
 
 /** What handlers work with; tests give fakes. */
 export interface Ports {
   sessions: SessionsPort;
   debates: DebatesPort;
   refinements: RefinementsPort;
+  fanOuts: FanOutsPort;
   work: WorkIndex;
   hub: EventsHub;
   bus: BusPort;

@@ -1,11 +1,13 @@
 import type { NumberedEvent, PartialEvent } from '../contracts/events.js';
 import type { DebateStatus } from '../contracts/debate-status.js';
 import type { GivenFeedback } from '../contracts/feedback.js';
+import type { FanOutStatus } from '../contracts/fan-out-status.js';
 import type { Frame, FramesAnswer } from '../contracts/frames.js';
 import type { RefinementStatus } from '../contracts/refinement-status.js';
 import type { SessionStatus } from '../contracts/session.js';
 import type { Kind, Lifecycle, WorkList } from '../contracts/work.js';
 import type { DebateSetup } from '../domain/debate/setup.js';
+import type { FanOutSetup } from '../domain/fan-out/setup.js';
 import type { RefinementSetup } from '../domain/refinement/setup.js';
 import type { FeedbackReceipt } from '../domain/feedback-answer.js';
 import type { SessionSetup } from '../domain/session-setup.js';
@@ -87,6 +89,8 @@ export interface FeedbackPort {
 }
 
 export interface DebatesPort extends WorkPort<DebateSetup, DebateStatus>, FeedbackPort {}
+
+export type FanOutsPort = WorkPort<FanOutSetup, FanOutStatus>;
 
 export type RefinementsPort = WorkPort<RefinementSetup, RefinementStatus>;
 

@@ -11,6 +11,7 @@ import type { HubOptions } from '../../src/gateway/events-hub.js';
 import { createPorts } from '../../src/gateway/index.js';
 import { createOperator } from '../../src/operator.js';
 import { FakeDebates } from './fake-debates.js';
+import { FakeFanOuts } from './fake-fan-outs.js';
 import { FakeRefinements } from './fake-refinements.js';
 import { FakeSessions } from './fake-sessions.js';
 
@@ -47,6 +48,7 @@ export const createRig = ({
     sessions,
     debates: new FakeDebates(),
     refinements: new FakeRefinements(),
+    fanOuts: new FakeFanOuts(),
     work: sessions,
     bus,
     operator,

@@ -11,6 +11,8 @@ import { LocalBus } from '../../src/bus/local.js';
 import { loadConfig } from '../../src/config.js';
 import type { DebateStarted, OpenDebateBody } from '../../src/contracts/debate.js';
 import type { DebateStatus } from '../../src/contracts/debate-status.js';
+import type { FanOutStarted, OpenFanOutBody } from '../../src/contracts/fan-out.js';
+import type { FanOutStatus } from '../../src/contracts/fan-out-status.js';
 import type { OpenRefinementBody, RefinementStarted } from '../../src/contracts/refinement.js';
 import type { RefinementStatus } from '../../src/contracts/refinement-status.js';
 import type { OpenSessionBody, SessionStarted, SessionStatus } from '../../src/contracts/session.js';
@@ -37,6 +39,12 @@ export interface Product {
     start(body: OpenDebateBody): Promise<string>;
     status(id: string): Promise<DebateStatus>;
     until(id: string, holds: (status: DebateStatus) => boolean): Promise<DebateStatus>;
+  };
+  fanOuts: {
+    run(body: OpenFanOutBody): Promise<FanOutStatus>;
+    start(body: OpenFanOutBody): Promise<string>;
+    status(id: string): Promise<FanOutStatus>;
+    until(id: string, holds: (status: FanOutStatus) => boolean): Promise<FanOutStatus>;
   };
   refinements: {
     run(body: OpenRefinementBody): Promise<RefinementStatus>;
@@ -138,6 +146,15 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
       },
       status: async (id) => expectStatus(await call('GET', `/v1/debates/${id}`), 200).body,
       until: (id, holds) => polled(() => product.debates.status(id), holds, 25_000),
+    },
+    fanOuts: {
+      start: async (body) => (expectStatus(await call('POST', '/v1/fan-outs', body), 202).body as FanOutStarted).id,
+      run: async (body) => {
+        const id = await product.fanOuts.start(body);
+        return await product.fanOuts.until(id, ({ lifecycle }) => lifecycle !== 'running');
+      },
+      status: async (id) => expectStatus(await call('GET', `/v1/fan-outs/${id}`), 200).body,
+      until: (id, holds) => polled(() => product.fanOuts.status(id), holds, 60_000),
     },
     refinements: {
       start: async (body) =>

@@ -132,7 +132,9 @@ const takeOutcome = (
     changeTask(draft, index, { ...ended, ...recordOf(outcome, 'it was stopped') });
     return;
   }
-  if (outcome.outcome === 'stopped') changeTask(draft, index, ended);
+  // Its own time was over with the barrier's: that is no result.
+  const isNone = outcome.outcome === 'stopped' || (outcome.outcome === 'failed' && outcome.code === 'ETIMEOUT');
+  if (isNone) changeTask(draft, index, ended);
   else changeTask(draft, index, { ...ended, ...recordOf(outcome, ''), late: true });
 };
 

@@ -1,6 +1,7 @@
 import type { AnyRoute } from '../route.js';
 import { auditRoutes } from './audit.js';
 import { debateRoutes } from './debates.js';
+import { fanOutRoutes } from './fan-outs.js';
 import { healthz, readyz } from './health.js';
 import { memoryRoutes } from './memory.js';
 import { refinementRoutes } from './refinements.js';
@@ -12,6 +13,7 @@ export const routes: readonly AnyRoute[] = [
   ...sessionRoutes,
   ...debateRoutes,
   ...refinementRoutes,
+  ...fanOutRoutes,
   listWork,
   ...auditRoutes,
   ...memoryRoutes,

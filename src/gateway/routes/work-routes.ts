@@ -26,6 +26,8 @@ export interface KindRoutes<Body, Setup extends WorkSetup, Status extends WorkSt
   startedExample: Answer;
   /** Decides everything that depends on the operator. @throws ProblemError or ParleyError where it may not start */
   setUp(body: Body, identity: SetupIdentity, ports: Ports, call: Call): Setup;
+  /** The id that a body names; left out: its `id`. */
+  idOf?(body: Body): string | undefined;
   /** The answer to a start, from what every kind says. */
   answer(common: Started, setup: Setup, ports: Ports): Answer;
   spanAttributes(setup: Setup): Record<string, string | number>;
@@ -34,6 +36,10 @@ export interface KindRoutes<Body, Setup extends WorkSetup, Status extends WorkSt
   /** Completes "cannot pause: " in the refusal. */
   whyNoPause: string;
 }
+
+/** Workers do not start workers: one level (spec 03 "Nesting"). */
+const fromWorker = (kind: Kind): string =>
+  `A worker of a fan-out cannot start a ${kind}: workers do not start workers. Hand the wish back in the answer, and let whoever started the fan-out start it.`;
 
 /** What cannot be an id is not known either. @throws ProblemError not_found */
 export const knownId = (kind: Kind, id: string): string => {
@@ -124,6 +130,11 @@ export const workRoutes = <
         .max(255)
         .optional()
         .meta({ description: `The same key and body give the same ${kind}, for each tenant.` }),
+      'parley-worker': z
+        .string()
+        .max(512)
+        .optional()
+        .meta({ description: 'Sent by what runs inside a worker of a fan-out, which may start nothing.' }),
     }),
     body: definition.body,
     bodyExample: definition.bodyExample,
@@ -142,6 +153,7 @@ export const workRoutes = <
     problems: [
       'invalid_json',
       'unauthorized',
+      'forbidden',
       'conflict',
       'too_large',
       'unsupported_media_type',
@@ -156,11 +168,13 @@ export const workRoutes = <
           headers: { 'Retry-After': '5' },
         });
       }
+      if (headers['parley-worker'] !== undefined) throw new ProblemError('forbidden', fromWorker(kind));
       const key = headers['idempotency-key'];
-      const id = body.id ?? (key === undefined ? ports.newId(kind) : idForKey(kind, body.tenant, key));
+      const own = definition.idOf ? definition.idOf(body) : body.id;
+      const id = own ?? (key === undefined ? ports.newId(kind) : idForKey(kind, body.tenant, key));
       const links = linksOf(ports.config, kind, id);
       const setup = definition.setUp(body, { id, traceId: ports.newTraceId(), webUiUrl: links.web_ui }, ports, call);
-      const isRepeatable = body.id !== undefined || key !== undefined;
+      const isRepeatable = own !== undefined || key !== undefined;
       const outcome = await started(setup, () => port(ports).start(setup, bodyHash(body), { isRepeatable }));
       if (outcome === 'started') {
         ports.metrics.started.inc({ kind });

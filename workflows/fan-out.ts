@@ -1,0 +1,164 @@
+import { CancellationScope, condition, continueAsNew, isCancellation, workflowInfo } from '@temporalio/workflow';
+import type { FanOutStatus } from '../src/contracts/fan-out-status.js';
+import { noAmount } from '../src/domain/budget.js';
+import { agentOf, callerOf } from '../src/domain/fan-out/dispatch.js';
+import type { FanOutEffect, FanOutEvent } from '../src/domain/fan-out/effects.js';
+import { isOver, nextDue, stepFanOut } from '../src/domain/fan-out/fan-out.js';
+import type { FanOutSetup } from '../src/domain/fan-out/setup.js';
+import { type FanOutState, openFanOutState } from '../src/domain/fan-out/state.js';
+import { fanOutDetails, fanOutStatus } from '../src/domain/fan-out/view.js';
+import { fromFailure } from '../src/failure.js';
+import { fanInsOn, fanOutPreparations, workersOn } from './options.js';
+import { openWork, refusal, rootMessage, WorkLoop, type WorkKind, type WorkState } from './work.js';
+
+const fanOutKind: WorkKind<FanOutState, FanOutEvent, FanOutEffect, FanOutStatus> = {
+  name: 'fan-out',
+  step: (before, event, now) => {
+    const { fanOut: work, effects, events } = stepFanOut(before, event, now);
+    return { work, effects, events };
+  },
+  isOver,
+  nextDue,
+  status: fanOutStatus,
+  details: fanOutDetails,
+  waitingFor: ({ waiting }) => waiting?.for ?? null,
+  tick: { type: 'TICK' },
+  cancel: { type: 'CANCEL' },
+};
+
+interface FanOutRun extends WorkState<FanOutState, FanOutEvent> {
+  /** Of the worker that has the namespaces. */
+  hostQueue: string | null;
+}
+
+/** How long a call may take beyond its own time until it is given up from here. */
+const graceMs = 15_000;
+/** Bytes of answers that the state holds in all, and of one at most (16 kB); larger ones stay with the worker. */
+const inlineTotal = 262_144;
+const inlineMost = 16_384;
+
+/** Isolated workers, a barrier, and a fan-in of what they answered (spec 03). */
+export async function fanOut(setup: FanOutSetup, carried?: FanOutRun): Promise<FanOutStatus> {
+  if (setup?.tasks === undefined || setup.fanIn === undefined)
+    throw refusal('invalid_request', 'a fan-out takes a setup; start it with POST /v1/fan-outs');
+  const state: FanOutRun = carried
+    ? { ...carried, work: { ...carried.work, setup, held: false }, inbox: [...carried.inbox, { type: 'TICK' }] }
+    : {
+        ...openWork<FanOutState, FanOutEvent>(openFanOutState(setup, workflowInfo().startTime.getTime()), {
+          type: 'START',
+        }),
+        hostQueue: null,
+      };
+  const loop = new WorkLoop(fanOutKind, state);
+  const underWay = new Set<CancellationScope>();
+  const inlineBytes = Math.min(inlineMost, Math.floor(inlineTotal / Math.max(1, setup.tasks.length)));
+  const about = { id: setup.id, traceId: setup.traceId, fanIn: setup.fanIn };
+
+  const runWorker = async (effect: Extract<FanOutEffect, { type: 'run_worker' }>): Promise<FanOutEvent> => {
+    const { index } = effect;
+    const task = setup.tasks[index];
+    const agent = task && agentOf(state.work, task);
+    const caller = task && callerOf(state.work, task);
+    if (!task || !caller) throw refusal('invalid_request', `task ${index} has nobody to do it`);
+    const done = await workersOn(state.hostQueue, effect.timeoutMs + graceMs).runWorker.executeWithOptions(
+      { summary: `${task.taskId}: ${task.agentId}` },
+      [
+        {
+          workId: setup.id,
+          traceId: setup.traceId,
+          agentId: task.agentId,
+          taskId: task.taskId,
+          adapter: caller.adapter,
+          prompt: task.prompt,
+          instructions: agent?.instructions ?? '',
+          cognitiveMode: agent?.cognitiveMode ?? null,
+          schema: agent?.schema ?? null,
+          inputs: task.inputs,
+          callsBefore: effect.callsBefore,
+          maxTokens: effect.maxTokens,
+          timeoutMs: effect.timeoutMs,
+          inlineBytes,
+        },
+      ],
+    );
+    return { type: 'WORKER', index, ...done };
+  };
+
+  const act = async (effect: Exclude<FanOutEffect, { type: 'stop' }>): Promise<FanOutEvent> => {
+    switch (effect.type) {
+      case 'prepare': {
+        const input = { functionName: setup.fanIn.functionName };
+        state.hostQueue = (await fanOutPreparations.prepareFanOut(input)).hostQueue;
+        return { type: 'PREPARED' };
+      }
+      case 'run_worker':
+        return await runWorker(effect);
+      case 'fan_in': {
+        const answers = effect.completed.flatMap((order) => {
+          const task = setup.tasks[order];
+          if (!task) return [];
+          const outputKey = agentOf(state.work, task)?.outputKey ?? null;
+          return [{ taskId: task.taskId, agentId: task.agentId, order, outputKey }];
+        });
+        const combined = await fanInsOn(state.hostQueue).fanIn.executeWithOptions(
+          { summary: `${setup.fanIn.strategy} of ${answers.length} answers` },
+          [{ setup: about, answers, maxTokens: effect.maxTokens }],
+        );
+        return { type: 'COMBINED', ...combined };
+      }
+      case 'score': {
+        const scored = await fanInsOn(state.hostQueue).scoreFanIn.executeWithOptions(
+          { summary: 'the critic of the result' },
+          [{ setup: about, value: effect.combined.value, maxTokens: effect.maxTokens }],
+        );
+        return { type: 'SCORED', ...scored };
+      }
+    }
+  };
+
+  const perform = (effect: FanOutEffect): void => {
+    if (effect.type === 'stop') {
+      for (const scope of underWay) scope.cancel();
+      return;
+    }
+    loop.call(async () => {
+      const scope = new CancellationScope();
+      underWay.add(scope);
+      try {
+        return await scope.run(() => act(effect));
+      } catch (error) {
+        return faultOf(effect, error);
+      } finally {
+        underWay.delete(scope);
+      }
+    });
+  };
+
+  return await loop.run({
+    perform,
+    before: () => {
+      // A run continues as new only while nothing is under way: what runs is let end, and nothing is started meanwhile.
+      if (workflowInfo().continueAsNewSuggested && !state.work.held) state.work = { ...state.work, held: true };
+    },
+    continueAsNew: () => {
+      const { work, ...rest } = loop.carried(state);
+      // The setup goes along as the first argument already; once is enough.
+      const { setup: _, ...slim } = work;
+      return continueAsNew<typeof fanOut>(setup, { ...rest, work: slim as FanOutState });
+    },
+    close: async () => {
+      await condition(() => underWay.size === 0);
+    },
+  });
+}
+
+const faultOf = (effect: Exclude<FanOutEffect, { type: 'stop' }>, error: unknown): FanOutEvent => {
+  const carried = fromFailure(error);
+  const code = isCancellation(error) ? 'EPREEMPT' : (carried?.code ?? 'EAGENTDOWN');
+  const message = carried?.message ?? rootMessage(error);
+  if (effect.type !== 'run_worker') return { type: 'FAULT', of: effect.type, code, message };
+  const outcome = isCancellation(error)
+    ? { outcome: 'stopped' as const }
+    : { outcome: 'failed' as const, code, message };
+  return { type: 'WORKER', index: effect.index, outcome, usage: noAmount, attempt: 1 };
+};
