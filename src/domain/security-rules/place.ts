@@ -23,7 +23,7 @@ export const normalize = (path: string): string => {
   return `/${parts.join('/')}`;
 };
 
-export const isWithin = (path: string, folder: string): boolean =>
+const isWithin = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
 
 /** Homes of named users count as the home folder, so that a rule knows them by one name. */

@@ -7,7 +7,7 @@ import { checks } from './rules/index.js';
 import { sendsAway } from './rules/network.js';
 import { noteRules } from './rules/notes.js';
 import { secretPathsOf } from './rules/secrets.js';
-import type { Reached, Subject } from './rules/check.js';
+import type { Check, Reached, Subject } from './rules/check.js';
 import type { Invocation } from './shell/invocation.js';
 import { plainCall, Reader } from './shell/reader.js';
 import { Scope } from './shell/scope.js';
@@ -108,23 +108,25 @@ const readAll = (plan: Plan, workspace: string): Read[] => {
   });
 };
 
-const judged = ({ where, reader, subjects }: Read): Finding[] => [
-  ...checks.flatMap((check) => {
-    const whys = subjects.flatMap((subject) => check.judge(subject));
-    return whys.length > 0 ? [finding(check.id, where, whys)] : [];
-  }),
-  ...noteRules.flatMap(({ id }) => {
-    const whys = reader.notes
-      .filter((note) => note.rule === id)
-      .map(({ why }) => `${why.charAt(0).toUpperCase()}${why.slice(1)}.`);
-    return whys.length > 0 ? [finding(id, where, whys)] : [];
-  }),
+const all: readonly Pick<Check, 'id' | 'judge'>[] = [
+  ...checks,
+  ...noteRules.map(({ id }) => ({ id, judge: () => [] })),
 ];
 
+const judged = ({ where, reader, subjects }: Read): Finding[] =>
+  all.flatMap(({ id, judge }) => {
+    const noted = reader.notes.filter(({ rule }) => rule === id);
+    const whys = [
+      ...subjects.flatMap(judge),
+      ...noted.map(({ why }) => `${why.charAt(0).toUpperCase()}${why.slice(1)}.`),
+    ];
+    return whys.length > 0 ? [finding(id, where, whys)] : [];
+  });
+
 /** Secrets read in one command and data sent in another: one plan, one theft. */
-const across = (all: readonly Read[]): Finding[] => {
-  const readers = all.filter(({ subjects }) => subjects.some((subject) => secretPathsOf(subject).length > 0));
-  return all.flatMap(({ where, subjects }) => {
+const across = (commands: readonly Read[]): Finding[] => {
+  const readers = commands.filter(({ subjects }) => subjects.some((subject) => secretPathsOf(subject).length > 0));
+  return commands.flatMap(({ where, subjects }) => {
     const other = readers.find((reader) => reader.where !== where);
     const isSending = subjects.some((subject) => sendsAway(subject).length > 0);
     return other && isSending
@@ -139,9 +141,9 @@ const across = (all: readonly Read[]): Finding[] => {
 
 /** Findings of a whole plan, in the order of its tasks, the most confident of each first; one for each rule and place. */
 export const scan = (plan: Plan, workspace: string): Finding[] => {
-  const all = readAll(plan, normalize(workspace));
-  const between = across(all);
-  return all.flatMap((command) => {
+  const commands = readAll(plan, normalize(workspace));
+  const between = across(commands);
+  return commands.flatMap((command) => {
     const own = judged(command);
     const more = between.filter(
       ({ where, rule }) => where === command.where && !own.some((known) => known.rule === rule),

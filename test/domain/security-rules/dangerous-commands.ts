@@ -339,6 +339,8 @@ export const dangerousCommands: Readonly<Record<string, readonly (string | reado
   ],
   'shell-injection': [
     'eval "$USER_INPUT"',
+    'ls $USER_INPUT',
+    'ping -c1 ${REQUEST}',
     'read CMD; eval "$CMD"',
     'read CMD; sh -c "$CMD"',
     'read CMD; $CMD',

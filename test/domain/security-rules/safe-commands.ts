@@ -139,6 +139,9 @@ export const safeCommands: readonly (string | readonly string[])[] = [
   ['java', '-jar', 'app.jar'],
   ['strace', '-f', '-o', 'trace.txt', 'npm', 'test'],
   ['gdb', '--batch', '-ex', 'run', './main'],
+  'ls "$USER_INPUT"',
+  'INPUT=src; ls $INPUT',
+  'npm test $TEST_ARGS',
   // Search
   ['grep', '-r', 'password', 'src'],
   ['grep', '-rn', 'rm -rf /', 'scripts'],

@@ -281,4 +281,4 @@ const sqlStarts: readonly RegExp[] = [
   /^\s{0,200}truncate\s{1,20}[\w".]{1,80}\s{0,9};?\s{0,9}$/i,
   /^\s{0,200}alter\s{1,20}table\s/i,
 ];
-export const looksLikeSql = (text: string): boolean => sqlStarts.some((start) => start.test(text));
+const looksLikeSql = (text: string): boolean => sqlStarts.some((start) => start.test(text));

@@ -1,6 +1,7 @@
 import { byProgram } from '../by-program.js';
 import { interpreterOf } from '../shell/interpreters.js';
 import type { Invocation } from '../shell/invocation.js';
+import { gitValues } from '../shell/git.js';
 import { Options } from '../shell/options.js';
 import { plain, slice, type Text } from '../shell/text.js';
 import { findRoots } from '../shell/items.js';
@@ -98,7 +99,7 @@ const perlInPlace: Reading = (args) => {
 };
 
 const git: Reading = (args) => {
-  const options = new Options(args, 'C c git-dir work-tree namespace exec-path', 'at operand');
+  const options = new Options(args, gitValues, 'at operand');
   const [verb, ...rest] = options.operands;
   const folders = options.values('C', 'git-dir', 'work-tree');
   const own = new Options(

@@ -1,10 +1,11 @@
+import { gitValues } from '../shell/git.js';
 import { Options } from '../shell/options.js';
 import { plain } from '../shell/text.js';
 import { connect, type ConnectReading as Reading } from './connect.js';
 import { isRemotePath } from './hosts.js';
 
 export const git: Reading = (args) => {
-  const [verb, ...rest] = new Options(args, 'C c git-dir work-tree namespace exec-path', 'at operand').operands;
+  const [verb, ...rest] = new Options(args, gitValues, 'at operand').operands;
   const options = new Options(
     rest,
     'b branch o origin depth reference template c config j jobs filter upload-pack u receive-pack exec push-option',

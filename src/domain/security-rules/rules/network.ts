@@ -35,8 +35,8 @@ const sources = (
 const isPrivate = (subject: Subject, path: Text): boolean =>
   subject.reach(path).some((place) => place.path !== undefined && isPrivatePath(place.path));
 
-/** Whether secrets leave by a connection; exported for the look over a whole plan. */
-export const sendsSecrets = (subject: Subject, connect: Connect): boolean => {
+/** Whether secrets leave by a connection. */
+const sendsSecrets = (subject: Subject, connect: Connect): boolean => {
   const { makers, files } = sources(subject, connect);
   return (
     makers.some(isEnvironment) || files.some((path) => isPrivate(subject, path) || path.text === '/proc/self/environ')

@@ -1,7 +1,5 @@
 import { holeMark } from '../shell/text.js';
 
-const home = '/~';
-
 /** Files with keys and passwords, at home and in the system; the home folder is written `/~`. */
 const secret = [
   /^\/~\/\.ssh(?:$|\/(?!known_hosts|config$|.{1,80}\.pub$))/,
@@ -59,9 +57,6 @@ const privateNames: readonly RegExp[] = [
 ];
 export const isPrivatePath = (path: string): boolean =>
   isSecretPath(path) || privateNames.some((pattern) => pattern.test(path));
-
-/** Whether a path leads to the home folder itself or to a part of it. */
-export const isHome = (path: string): boolean => path === home || path.startsWith(`${home}/`);
 
 /** The whole of a workspace by its names: everything in it, or its history. */
 export const isWholeWorkspace = (path: string, workspace: string): boolean => {

@@ -21,9 +21,15 @@ export interface Substitutions {
   asFile(script: ParsedScript, scope: Scope): Text;
   /** One of several values; the caller is asked again until each was chosen. */
   choose<T>(among: readonly T[]): T;
+  /** A variable from outside stands where its value may become several words. */
+  suspect(name: string): void;
   /** The script holds more than a reader can follow. */
   giveUp(reason: string): void;
 }
+
+/** Names that say that others choose the value. */
+const untrusted =
+  /(?:^|_)(?:USER_?INPUT|INPUT|UNTRUSTED|QUERY|QUERY_STRING|PARAMS?|PAYLOAD|REQUEST|COMMENT_BODY|ISSUE_TITLE|PR_TITLE)$/i;
 
 /** Fields under construction: words fall apart where an unquoted value has blanks. */
 class Fields {
@@ -107,9 +113,18 @@ export class Expander {
           fields.addSplit(value, separators);
         });
       } else if (/Expansion$/.test(part.type) && part.type !== 'BraceExpansion') {
+        this.watch(part, scope);
         fields.addSplit(this.one(part, scope), separators);
       } else fields.add(this.one(part, scope), /Quoted$/.test(part.type));
     }
+  }
+
+  private watch(part: WordPart, scope: Scope): void {
+    const name =
+      part.type === 'SimpleExpansion' ? part.text.slice(1) : part.type === 'ParameterExpansion' ? part.parameter : '';
+    if (!untrusted.test(name)) return;
+    const value = scope.lookup(name)?.at(-1);
+    if (!value || value.some(({ variables }) => variables.length > 0)) this.substitutions.suspect(name);
   }
 
   private quoted(part: DoubleQuotedChild, scope: Scope, fields: Fields): void {

@@ -3,7 +3,7 @@ import { normalize, resolve } from '../place.js';
 import { fromBase64, fromEscapes, fromHex, translated } from './decode.js';
 import type { Invocation } from './invocation.js';
 import { Options } from './options.js';
-import { concat, decodedText, emptyText, isKnown, mapText, plain, split, unknown, type Text } from './text.js';
+import { concat, decodedText, emptyText, isKnown, mapText, plain, unknown, type Text } from './text.js';
 import type { WrittenFiles } from './written-files.js';
 
 type Output = (invocation: Invocation, files: WrittenFiles, workspace: string) => Text | undefined;
@@ -155,6 +155,3 @@ const isShort = ({ args, stdin }: Invocation): boolean =>
 export const outputOf = (invocation: Invocation, files: WrittenFiles, workspace: string): Text =>
   (isShort(invocation) ? outputs.get(invocation.program)?.(invocation, files, workspace) : undefined) ??
   unknown('output', [invocation]);
-
-/** Each line of a text. */
-export const lines = (text: Text): Text[] => split(text, '\n').filter((line) => line.text !== '');

@@ -26,7 +26,7 @@ export const plainCall: Call = { stdin: emptyText, redirections: [], environment
 
 /** Something the reader itself noticed, by the id of its rule. */
 export interface Note {
-  readonly rule: 'opaque-command' | 'fork-bomb';
+  readonly rule: 'opaque-command' | 'fork-bomb' | 'shell-injection';
   readonly why: string;
 }
 
@@ -52,6 +52,13 @@ export class Reader implements Substitutions {
 
   giveUp(reason: string): void {
     if (!this.notes.some(({ why }) => why === reason)) this.notes.push({ rule: 'opaque-command', why: reason });
+  }
+
+  suspect(name: string): void {
+    this.notes.push({
+      rule: 'shell-injection',
+      why: `$${name} stands without quotes, and its value comes from outside`,
+    });
   }
 
   choose<T>(among: readonly T[]): T {
