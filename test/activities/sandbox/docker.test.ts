@@ -8,8 +8,8 @@ import { limitsOf } from './rig.js';
 
 const image = 'node:20-bookworm-slim';
 const inputOf = (given: { network?: boolean; limits?: Parameters<typeof limitsOf>[0] } = {}) => ({
-  workspace: '/srv/work',
-  cwd: '/srv/work/src',
+  workspace: '/srv/shop',
+  cwd: '/srv/shop/src',
   command: { argv: ['npm', 'test'], cwd: 'src', env: { CI: 'true' }, stdin: '', limits: limitsOf(given.limits) },
   network: given.network ?? false,
   scratch: '/unused',
@@ -29,7 +29,7 @@ describe('a container of docker', () => {
         '--tmpfs /tmp:rw,exec,nosuid,nodev,mode=1777,uid=501,gid=20,size=256m',
         '--tmpfs /home/parley:rw,exec,nosuid,nodev,mode=0700,uid=501,gid=20,size=256m',
         '--env HOME=/home/parley --env LANG=C.UTF-8 --env TMPDIR=/tmp --env CI=true',
-        `--volume /srv/work:/srv/work --workdir /srv/work/src --entrypoint npm ${image} test`,
+        `--volume /srv/shop:/srv/shop --workdir /srv/shop/src --entrypoint npm ${image} test`,
       ].join(' '),
     );
   });
