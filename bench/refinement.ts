@@ -30,8 +30,8 @@ export const refinement = async (): Promise<void> => {
   await measure(6, 2, runRefinement);
   const rows: Record<string, string | number>[] = [];
   for (const [concurrency, count] of [
-    [1, 40],
-    [10, 120],
+    [1, 20],
+    [10, 40],
   ] as const) {
     const bare: Sample = { times: [], total: 0 };
     const refined: Sample = { times: [], total: 0 };
