@@ -1,0 +1,32 @@
+import { aFanOut, aTask, scripted } from '../support/fan-out-bodies.js';
+import { type Product, startProduct } from '../support/product.js';
+
+const count = 1_200;
+
+let product: Product;
+beforeAll(async () => {
+  product = await startProduct();
+});
+afterAll(() => product?.stop());
+
+describe('a fan-out of hundreds of tasks', () => {
+  test('goes through its ceiling in several runs, each with a bounded history, and loses nothing', async () => {
+    const given = Array.from({ length: count }, (_, index) =>
+      aTask(`t${index}`, { adapter: scripted({ [`k${index}`]: index }) }),
+    );
+    const id = await product.fanOuts.start(aFanOut({ fan_out: { tasks: given } }));
+    const handle = product.client.workflow.getHandle(id);
+    await handle.result();
+    const status = await product.fanOuts.status(id);
+    expect(status.result?.completed).toHaveLength(count);
+    expect(status.result?.value).toMatchObject({ k0: 0, [`k${count - 1}`]: count - 1 });
+    expect(status).toMatchObject({ dropped_events: 0, barrier: { completed: count, failed: 0 } });
+    const { previousRunId, firstId } = await handle.query<{ previousRunId: string | null; firstId: number }, [number]>(
+      'events',
+      0,
+    );
+    expect(previousRunId).not.toBeNull();
+    expect(firstId).toBeGreaterThan(1);
+    expect((await handle.describe()).historyLength).toBeLessThan(10_000);
+  }, 120_000);
+});
