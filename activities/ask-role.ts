@@ -3,6 +3,7 @@ import { planSchema } from '../src/contracts/plan.js';
 import type { AskOutcome, AskPurpose } from '../src/domain/debate/effects.js';
 import { planFaults } from '../src/domain/debate/plan.js';
 import { readAnswer, type AnswerParts } from '../src/domain/debate/statement.js';
+import { scanPlan } from '../src/domain/security-rules/index.js';
 import type { Amount } from '../src/domain/session-setup.js';
 import { pathText } from '../src/faults.js';
 import { parseWhole } from '../src/parse.js';
@@ -13,6 +14,8 @@ export interface AskRoleInput extends ToldCallInput {
   speaker: Role;
   purpose: AskPurpose;
   timeoutMs: number;
+  /** Where its plan would run: the static rules judge by it. */
+  workspace: string;
 }
 
 export interface AskedRole {
@@ -21,7 +24,8 @@ export interface AskedRole {
 }
 
 /** A whole plan has to make sense by itself; a repair may lean on tasks that have succeeded, which the debate knows. */
-const partsFor = (purpose: AskPurpose): AnswerParts => ({
+const partsFor = (purpose: AskPurpose, workspace: string): AnswerParts => ({
+  scan: (plan) => scanPlan(plan, workspace),
   plan: (value) => {
     const parsed = parseWhole(planSchema, value);
     const named = (path: string, message: string): string => `"plan.${path}" ${message}`;
@@ -36,11 +40,11 @@ const partsFor = (purpose: AskPurpose): AnswerParts => ({
 
 /** Asks one role of a debate and reads its answer (spec 02 "Rounds"); what the agent does wrong is an outcome, not an error. */
 export const askRole = (input: AskRoleInput, ports: ToldCallPorts): Promise<AskedRole> => {
-  const { speaker, purpose, timeoutMs } = input;
+  const { speaker, purpose, timeoutMs, workspace } = input;
   return toldCall<AskOutcome>(input, ports, {
     timeoutMs,
     attributes: { debate_id: input.workId, role: speaker, purpose },
-    read: (answer) => readAnswer(purpose, speaker, answer, partsFor(purpose)),
+    read: (answer) => readAnswer(purpose, speaker, answer, partsFor(purpose, workspace)),
     fail: (why) =>
       'late' in why
         ? { outcome: 'failed', code: 'ETIMEOUT', message: `no answer within ${timeoutMs} ms` }

@@ -11,7 +11,10 @@ import type {
   Stored,
   TraceRecord,
 } from '../src/contracts/memory.js';
+import type { Finding } from '../src/contracts/finding.js';
+import type { Plan } from '../src/contracts/plan.js';
 import { ParleyError } from '../src/domain/errors.js';
+import { scanPlan } from '../src/domain/security-rules/index.js';
 import { toFailure } from '../src/failure.js';
 import { askRole, type AskedRole, type AskRoleInput } from './ask-role.js';
 import { beating } from './asking.js';
@@ -45,12 +48,16 @@ export interface VerifyInput {
   workspace: string;
   locks: Locks;
   sandbox: SandboxOptions;
+  /** The request's own plan. */
+  plan: Plan;
 }
 
 export interface Verified {
   /** With every link followed; as given where it may not be used. */
   workspace: string;
   faults: { code: string; message: string }[];
+  /** Of the static scan of the plan. */
+  findings: Finding[];
   /** Where everything that touches the workspace has to run from here on. */
   hostQueue: string;
 }
@@ -70,10 +77,15 @@ export const createDebateActivities = (ports: DebatePorts) => {
   const memories = createMemoryActivities(ports);
   return {
     /** The identity guard, and whether the workspace and the sandbox may be used at all, before anybody is asked. */
-    verifyIdentity: async ({ workspace, locks, sandbox: options }: VerifyInput): Promise<Verified> => {
+    verifyIdentity: async ({ workspace, locks, sandbox: options, plan }: VerifyInput): Promise<Verified> => {
       const mismatches = identityFaults(locks, environment);
       if (mismatches.length > 0) {
-        return { workspace, faults: mismatches.map(({ message }) => ({ code: 'ESEC', message })), hostQueue };
+        return {
+          workspace,
+          faults: mismatches.map(({ message }) => ({ code: 'ESEC', message })),
+          findings: [],
+          hostQueue,
+        };
       }
       const faults: Verified['faults'] = [];
       const check = async <T>(work: () => Promise<T>, otherwise: T): Promise<T> => {
@@ -87,7 +99,7 @@ export const createDebateActivities = (ports: DebatePorts) => {
       };
       const resolved = await check(() => resolveWorkspace(workspace, workspaces), workspace);
       await check(() => sandbox.choose(options), null);
-      return { workspace: resolved, faults, hostQueue };
+      return { workspace: resolved, faults, findings: scanPlan(plan, resolved), hostQueue };
     },
 
     loadContext: (query: ContextQuery): Promise<LoadedContext> => told((signal) => memories.loadContext(query, signal)),

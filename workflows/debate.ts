@@ -108,10 +108,10 @@ export async function debate(setup: DebateSetup, carried?: DebateRun): Promise<D
     const workId = setup.id;
     switch (effect.type) {
       case 'verify_identity': {
-        const { workspace, locks, sandbox } = effect;
+        const { workspace, locks, sandbox, plan } = effect;
         const { hostQueue, ...verified } = await verifications.verifyIdentity.executeWithOptions(
           { summary: 'identity, workspace and sandbox' },
-          [{ workspace, locks, sandbox }],
+          [{ workspace, locks, sandbox, plan }],
         );
         state.hostQueue = hostQueue;
         return { type: 'IDENTITY', id, ...verified };
@@ -143,6 +143,7 @@ export async function debate(setup: DebateSetup, carried?: DebateRun): Promise<D
               callsBefore: effect.callsBefore,
               maxTokens: effect.maxTokens,
               timeoutMs: effect.timeoutMs,
+              workspace: state.work.workspace ?? setup.workspace.path,
               gaps: { fragment_ms: 500, message_ms: 5_000 },
               // Of each repair the text begins anew: a higher attempt makes what was said before void.
               lane:

@@ -1,5 +1,6 @@
 import type { OpenDebateBody, Role } from '../../src/contracts/debate.js';
 import { openDebateSchema } from '../../src/contracts/debate.js';
+import { scanPlan } from '../../src/domain/security-rules/index.js';
 import type { DebateDurableEvent } from '../../src/contracts/debate-events.js';
 import type { TaskReport } from '../../src/contracts/execution.js';
 import type { GivenFeedback } from '../../src/contracts/feedback.js';
@@ -43,6 +44,7 @@ export const plan = (...ids: string[]): Plan =>
 export const answer = (said: Partial<RoleAnswer> = {}): AskOutcome => ({
   outcome: 'statement',
   answer: { stance: 'for', confidence: 0.9, position: '', issues: [], changes: [], plan: null, ...said },
+  findings: [],
 });
 export const unreadable = (...faults: string[]): AskOutcome => ({ outcome: 'unreadable', faults });
 export const failed = (code = 'EAGENTDOWN', message = 'gone'): AskOutcome => ({ outcome: 'failed', code, message });
@@ -110,8 +112,8 @@ export class DebatePlay {
     return this.context(context);
   }
   identity(...faults: { code: string; message: string }[]): this {
-    const { id, workspace } = this.pendingOf('verify_identity');
-    return this.take({ type: 'IDENTITY', id, workspace, faults });
+    const { id, workspace, plan: given } = this.pendingOf('verify_identity');
+    return this.take({ type: 'IDENTITY', id, workspace, faults, findings: scanPlan(given, workspace) });
   }
   context(context: Partial<MemoryContext> = {}, error: string | null = null): this {
     const { id } = this.pendingOf('load_context');
@@ -119,7 +121,15 @@ export class DebatePlay {
   }
   /** The call under way ends. */
   reply(outcome: AskOutcome = answer(), usage: Amount = { tokens: 10, usdMicros: 0 }): this {
-    return this.take({ type: 'ANSWER', id: this.ask.id, outcome, usage });
+    return this.take({ type: 'ANSWER', id: this.ask.id, outcome: this.scanned(outcome), usage });
+  }
+  /** As a worker hands it on: with what the static rules find in the plan that it brings. */
+  private scanned(outcome: AskOutcome): AskOutcome {
+    const { workspace, setup } = this.debate;
+    const scan = (of: Plan) => scanPlan(of, workspace ?? setup.workspace.path);
+    if (outcome.outcome === 'repair') return { ...outcome, findings: scan(outcome.plan) };
+    if (outcome.outcome !== 'statement' || outcome.answer.plan === null) return outcome;
+    return { ...outcome, findings: scan(outcome.answer.plan) };
   }
   /** The roles of this pass answer, each for the plan unless told otherwise; the solution with a plan when it has none. */
   pass(said: Partial<Record<Role, AskOutcome | Partial<RoleAnswer>>> = {}): this {
@@ -162,7 +172,7 @@ export class DebatePlay {
     return this.reply({ outcome: 'diagnosis', diagnosis });
   }
   repair(repaired: Plan): this {
-    return this.reply({ outcome: 'repair', plan: repaired });
+    return this.reply({ outcome: 'repair', plan: repaired, findings: [] });
   }
   /** Memory and audit are written. */
   close(): this {

@@ -155,7 +155,7 @@ const outcomeOf = (play: DebatePlay, given: Fate): AskOutcome => {
   const { purpose, role } = play.ask;
   if (purpose === 'diagnosis' && given.reading === 'read') return { outcome: 'diagnosis', diagnosis: given.diagnosis };
   if (purpose === 'repair' && given.reading === 'read') {
-    return given.plan ? { outcome: 'repair', plan: given.plan } : unreadable('no plan');
+    return given.plan ? { outcome: 'repair', plan: given.plan, findings: [] } : unreadable('no plan');
   }
   const { stance, confidence, plan: brought } = given;
   return answer({ stance, confidence, plan: role === 'solution' ? brought : null });

@@ -73,6 +73,7 @@ export const takeAnswer = (draft: DebateDraft, event: Answer): void => {
     case 'IDENTITY':
       debate.identity = { faults: event.faults };
       debate.workspace = event.workspace;
+      debate.findings = event.findings;
       return;
     case 'CONTEXT':
       debate.context = event.context;

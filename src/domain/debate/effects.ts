@@ -2,6 +2,7 @@ import type { Adapter } from '../../contracts/adapter.js';
 import type { AuditEntry } from '../../contracts/audit.js';
 import type { Locks, Role } from '../../contracts/debate.js';
 import type { SandboxOptions, TaskReport, RollbackReport } from '../../contracts/execution.js';
+import type { Finding } from '../../contracts/finding.js';
 import type { GivenFeedback } from '../../contracts/feedback.js';
 import type { MemoryContext, TraceRecord } from '../../contracts/memory.js';
 import type { Plan, Task } from '../../contracts/plan.js';
@@ -44,6 +45,8 @@ export type DebateEffect =
       locks: Locks;
       /** To be told before anybody is asked that no such sandbox is there. */
       sandbox: SandboxOptions;
+      /** The request's own plan, to be scanned. */
+      plan: Plan;
     }
   | { type: 'load_context'; id: number; tenant: string; task: string; personas: string[]; topK: number }
   | ({ type: 'ask'; id: number } & Ask)
@@ -60,9 +63,10 @@ export type DebateEffect =
 
 /** What came of a call: the answer as it was read (`readAnswer`), or why there is none. */
 export type AskOutcome =
-  | { outcome: 'statement'; answer: RoleAnswer }
+  /** `findings`: of the static scan of the plan that it brought, by the worker; none where it brought none. */
+  | { outcome: 'statement'; answer: RoleAnswer; findings: Finding[] }
   | { outcome: 'diagnosis'; diagnosis: string | null }
-  | { outcome: 'repair'; plan: Plan }
+  | { outcome: 'repair'; plan: Plan; findings: Finding[] }
   /** An answer came that cannot be read; the role is asked once more with the faults. */
   | { outcome: 'unreadable'; faults: string[] }
   /** No answer came: the agent failed (its own code), or took too long (ETIMEOUT). */
@@ -72,7 +76,14 @@ export type AskOutcome =
 export type DebateEvent =
   | { type: 'START' }
   /** `workspace`: the real path; faults: locks that differ, a workspace or a sandbox that may not be used. */
-  | { type: 'IDENTITY'; id: number; workspace: string; faults: { code: string; message: string }[] }
+  | {
+      type: 'IDENTITY';
+      id: number;
+      workspace: string;
+      faults: { code: string; message: string }[];
+      /** Of the static scan of the request's own plan. */
+      findings: Finding[];
+    }
   | { type: 'CONTEXT'; id: number; context: MemoryContext; error: string | null }
   | { type: 'ANSWER'; id: number; outcome: AskOutcome; usage: Amount }
   /** An answer to a request for approval; whether it counts is decided here. */

@@ -6,7 +6,7 @@ import { failureIn } from './execution.js';
 import { diagnosisPrompt, reaskPrompt, repairPrompt } from './prompts.js';
 import { repairedDigest, replacement } from './repair.js';
 import { call } from './rounds.js';
-import { findingsIn, inWords, vetoing } from './scan.js';
+import { inWords, vetoing } from './scan.js';
 import type { DebateState, GaveUp, RepairRecord } from './state.js';
 import type { Repair } from '../../contracts/debate-status.js';
 
@@ -117,14 +117,14 @@ export const hearRepair = (draft: DebateDraft, purpose: 'diagnosis' | 'repair', 
       return askFor(draft, 'repair', null);
     case 'repair':
       if (purpose !== 'repair') return unusable(draft, purpose, ['a diagnosis was asked for; got a repair']);
-      return takeRepair(draft, outcome.plan);
+      return takeRepair(draft, outcome);
     case 'statement':
       return unusable(draft, purpose, [`a ${purpose} was asked for; got a statement`]);
   }
 };
 
 /** A repaired plan is scanned again, and is not one that was tried before (spec 02 "self-healing"). */
-const takeRepair = (draft: DebateDraft, plan: Parameters<typeof replacement>[1]): void => {
+const takeRepair = (draft: DebateDraft, { plan, findings }: Extract<AskOutcome, { outcome: 'repair' }>): void => {
   const { debate } = draft;
   const { execution } = debate;
   if (!execution) return;
@@ -136,7 +136,6 @@ const takeRepair = (draft: DebateDraft, plan: Parameters<typeof replacement>[1])
     const message = 'the repair has the commands of a plan that was tried before';
     return giveUp(draft, 'same_commands', message, { tasks });
   }
-  const findings = findingsIn(debate, { tasks });
   const vetoes = vetoing(debate, findings);
   if (vetoes.length > 0) {
     const message = `the scan of the repaired plan vetoes it: ${inWords(vetoes)}`;

@@ -32,6 +32,7 @@ export const perform = (draft: DebateDraft, action: DebateActionName, on: Debate
         workspace: setup.workspace.path,
         locks: setup.workspace.locks,
         sandbox: setup.sandbox,
+        plan: setup.plan,
       });
     case 'load_context':
       return want(draft, {

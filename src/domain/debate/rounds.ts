@@ -9,8 +9,6 @@ import { type DebateDraft, say, want } from './draft.js';
 import type { AskOutcome, AskPurpose } from './effects.js';
 import { planFaults } from './plan.js';
 import { reaskPrompt, statementPrompt } from './prompts.js';
-import type { RoleAnswer } from './statement.js';
-import { findingsIn } from './scan.js';
 import type { CodedFault, StatementRecord } from './state.js';
 
 export const spend = (amount: Amount): { tokens: number; usd: string } => ({
@@ -60,7 +58,7 @@ export const hear = (draft: DebateDraft, role: Role, outcome: AskOutcome, usage:
   const { debate } = draft;
   const read = readable(outcome);
   if ('answer' in read) {
-    speak(draft, role, read.answer, usage);
+    speak(draft, role, read, usage);
     return;
   }
   const { fault, faults } = read;
@@ -76,7 +74,9 @@ export const hear = (draft: DebateDraft, role: Role, outcome: AskOutcome, usage:
 };
 
 /** A plan that cannot be run in any order is as good as none: its answer counts as one that cannot be read. */
-const readable = (outcome: AskOutcome): { answer: RoleAnswer } | { fault: CodedFault; faults: string[] | null } => {
+type Spoken = Pick<Extract<AskOutcome, { outcome: 'statement' }>, 'answer' | 'findings'>;
+
+const readable = (outcome: AskOutcome): Spoken | { fault: CodedFault; faults: string[] | null } => {
   const unreadable = (faults: string[]): { fault: CodedFault; faults: string[] } => ({
     fault: { code: 'EPROTO', message: faults.join('; ') },
     faults,
@@ -85,7 +85,7 @@ const readable = (outcome: AskOutcome): { answer: RoleAnswer } | { fault: CodedF
     case 'statement': {
       const { plan } = outcome.answer;
       const faults = plan ? planFaults(plan).map(({ path, message }) => `"plan.${path.join('.')}" ${message}`) : [];
-      return faults.length > 0 ? unreadable(faults) : { answer: outcome.answer };
+      return faults.length > 0 ? unreadable(faults) : outcome;
     }
     case 'unreadable':
       return unreadable(outcome.faults);
@@ -97,12 +97,13 @@ const readable = (outcome: AskOutcome): { answer: RoleAnswer } | { fault: CodedF
   }
 };
 
-const speak = (draft: DebateDraft, role: Role, answer: RoleAnswer, usage: Amount): void => {
+const speak = (draft: DebateDraft, role: Role, { answer, findings }: Spoken, usage: Amount): void => {
   const { debate, now } = draft;
   const { stance, confidence, position, issues, changes, plan } = answer;
   const isNew = role === 'solution' && plan !== null;
   if (isNew) {
     debate.plan = plan;
+    debate.findings = findings;
     debate.planFromPass = debate.pass;
   }
   const first = debate.firstTry;
@@ -127,7 +128,7 @@ const record = (draft: DebateDraft, role: Role, said: Said, calls: number, usage
     pass: debate.pass,
     role,
     persona_id: debate.setup.roles[role].personaId,
-    ...(role === 'security' ? withFindings(said, findingsIn(debate, debate.plan)) : { ...said, findings: [] }),
+    ...(role === 'security' ? withFindings(said, debate.findings) : { ...said, findings: [] }),
     calls,
     usage: add(debate.firstTry?.usage ?? noAmount, usage),
     at: now,

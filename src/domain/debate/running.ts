@@ -4,7 +4,7 @@ import { changeRepair } from './healing.js';
 import { type DebateDraft, say, want } from './draft.js';
 import { lostReport, nextTask, openExecution, ranNothing, validated, withReport } from './execution.js';
 import { nextUndo, openRollback, rollbackReport, withUndone } from './rollback.js';
-import { findingsIn, inWords, vetoing } from './scan.js';
+import { inWords, vetoing } from './scan.js';
 import type { CodedFault, DebateState } from './state.js';
 import type { Task } from '../../contracts/plan.js';
 
@@ -14,9 +14,10 @@ const workspaceOf = ({ workspace, setup }: DebateState): string => workspace ?? 
 export const beginExecution = (draft: DebateDraft): void => {
   const { debate } = draft;
   debate.execution ??= openExecution(debate.plan);
-  const { snapshot, tasks } = debate.execution;
-  // What is run was scanned when it was judged; a state that was carried elsewhere, or newer rules, must not get around it.
-  const vetoes = vetoing(debate, findingsIn(debate, { tasks }));
+  const { snapshot, tasks, round, repairs } = debate.execution;
+  // What is run was scanned when it was judged; a state that was carried elsewhere must not get around it. What newer rules
+  // find, the runner refuses.
+  const vetoes = vetoing(debate, round === 0 ? debate.findings : (repairs.at(-1)?.findings ?? []));
   if (vetoes.length > 0) {
     const message = `the scan of what is about to run vetoes it: ${inWords(vetoes)}`;
     debate.execution = { ...debate.execution, fault: { code: 'ESEC', message } };

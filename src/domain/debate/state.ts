@@ -103,6 +103,11 @@ export interface DebateState {
   refinements: number;
   /** The solution's latest, else the request's (spec 02 "Context"). */
   plan: Plan;
+  /**
+   * What the static rules found in `plan`, as the worker that scanned it said: rules that are new since then change nothing
+   * that was decided, here or in a replay.
+   */
+  findings: Finding[];
   /** 0: the request's; null: there is none. */
   planFromPass: number | null;
   statements: StatementRecord[];
@@ -170,6 +175,7 @@ export const openDebateState = (setup: DebateSetup, now: number): DebateState =>
   pass: 0,
   refinements: 0,
   plan: setup.plan,
+  findings: [],
   planFromPass: setup.plan.tasks.length > 0 ? 0 : null,
   statements: [],
   firstTry: null,

@@ -1,5 +1,6 @@
 import type { Role } from '../../contracts/debate.js';
 import type { Issue } from '../../contracts/debate-status.js';
+import type { Finding } from '../../contracts/finding.js';
 import type { Json } from '../../contracts/frames.js';
 import type { Plan } from '../../contracts/plan.js';
 import type { AskOutcome, AskPurpose } from './effects.js';
@@ -18,8 +19,10 @@ export interface RoleAnswer {
   plan: Plan | null;
 }
 
-/** What reading takes from outside the domain: the schema of plans, and a mender of nearly-JSON. */
+/** What reading takes from outside: the schema of plans, the static rules, and a mender of nearly-JSON. */
 export interface AnswerParts {
+  /** The static rules on a plan that was brought. */
+  scan: (plan: Plan) => Finding[];
   plan: (value: unknown) => { plan: Plan } | { faults: string[] };
   mend: Mend;
 }
@@ -103,6 +106,7 @@ const statementIn = (object: JsonObject, role: Role, parts: AnswerParts): AskOut
         .map((change) => textOf(change, 2_000)),
       plan,
     },
+    findings: plan === null ? [] : parts.scan(plan),
   };
 };
 
@@ -114,7 +118,7 @@ const diagnosisIn = (object: JsonObject): AskOutcome => {
 const repairIn = (object: JsonObject, parts: AnswerParts): AskOutcome => {
   const checked = parts.plan(tidyPlan(own(object, 'plan')));
   return 'plan' in checked
-    ? { outcome: 'repair', plan: checked.plan }
+    ? { outcome: 'repair', plan: checked.plan, findings: parts.scan(checked.plan) }
     : { outcome: 'unreadable', faults: checked.faults };
 };
 

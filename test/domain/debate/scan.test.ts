@@ -1,4 +1,5 @@
 import { planSchema, type Plan } from '../../../src/contracts/plan.js';
+import { scanPlan } from '../../../src/domain/security-rules/index.js';
 import { debateStatus } from '../../../src/domain/debate/view.js';
 import { answer, DebatePlay, deepCopy, failed, plan, unreadable } from '../../support/debate-play.js';
 
@@ -85,10 +86,11 @@ describe('the static scan', () => {
     expect(play.done.filter((what) => what.startsWith('run'))).toEqual(['run a', 'run b']);
   });
 
-  test('is made once more before anything runs: a plan that was changed on the way is not run', () => {
+  test('is looked at once more before anything runs: a state carried from elsewhere does not get around it', () => {
     const play = new DebatePlay({ plan: harmless }).open().reply().reply(answer()).reply().reply();
     const changed = deepCopy(play.debate);
     changed.plan = destructive;
+    changed.findings = scanPlan(destructive, '/srv/shop');
     play.debate = changed;
     play.reply();
     expect(play.state).toBe('ABORTED');

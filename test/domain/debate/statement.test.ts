@@ -8,6 +8,7 @@ import type { Finding } from '../../../src/contracts/finding.js';
 import { jsonrepair } from 'jsonrepair';
 
 const parts: AnswerParts = {
+  scan: () => [],
   plan: (value) => {
     const parsed = planSchema.safeParse(value);
     return parsed.success
