@@ -53,9 +53,13 @@ const startProgram = async (
     ...env,
   };
   const input = stdin ?? request.prompt;
-  if (!isTrusted(argv, trustedCommands)) return await startSandboxed({ argv, env: added, stdin: input }, sandbox, request.workspace);
+  if (!isTrusted(argv, trustedCommands))
+    return await startSandboxed({ argv, env: added, stdin: input }, sandbox, request.workspace);
   refuseSubverting(env);
-  return await startTrusted({ argv, env: cleanEnvironment(environment, added), stdin: input }, request.workspace ?? cwd);
+  return await startTrusted(
+    { argv, env: cleanEnvironment(environment, added), stdin: input },
+    request.workspace ?? cwd,
+  );
 };
 
 async function* framesOf(program: RunningProgram, name: string, call: Call): AsyncGenerator<Frame, void, undefined> {

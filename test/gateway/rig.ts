@@ -11,9 +11,8 @@ import type { HubOptions } from '../../src/gateway/events-hub.js';
 import { createPorts } from '../../src/gateway/index.js';
 import { createOperator } from '../../src/operator.js';
 import { FakeDebates } from './fake-debates.js';
-import { FakeFanOuts } from './fake-fan-outs.js';
-import { FakeRefinements } from './fake-refinements.js';
 import { FakeSessions } from './fake-sessions.js';
+import { FakeWork } from './fake-work.js';
 
 /** A session body that is right; the test names only the field that decides. */
 export const aSession = (over: Partial<OpenSessionBody> = {}): OpenSessionBody => ({
@@ -47,8 +46,8 @@ export const createRig = ({
     config,
     sessions,
     debates: new FakeDebates(),
-    refinements: new FakeRefinements(),
-    fanOuts: new FakeFanOuts(),
+    refinements: new FakeWork('refinement'),
+    fanOuts: new FakeWork('fan-out'),
     work: sessions,
     bus,
     operator,

@@ -1,23 +1,23 @@
 import type { PartialEvent } from '../../src/contracts/events.js';
-import type { FanOutStatus } from '../../src/contracts/fan-out-status.js';
+import type { Kind } from '../../src/contracts/work.js';
 import { ParleyError } from '../../src/domain/errors.js';
-import type { FanOutSetup } from '../../src/domain/fan-out/setup.js';
-import type { FanOutsPort } from '../../src/gateway/work-port.js';
+import type { WorkPort, WorkSetup, WorkStatus } from '../../src/gateway/work-port.js';
 import type { EventsAnswer } from '../../workflows/messages.js';
 
-/** Fan-outs that only take note of what they are asked; the real ones run in the system tests. */
-export class FakeFanOuts implements FanOutsPort {
-  readonly kind = 'fan-out';
-  readonly started: FanOutSetup[] = [];
+/** Work of one kind that only takes note of what it is asked; the real one runs in the system tests. */
+export class FakeWork<Setup extends WorkSetup, Status extends WorkStatus> implements WorkPort<Setup, Status> {
+  readonly started: Setup[] = [];
 
-  async start(setup: FanOutSetup): Promise<'started'> {
+  constructor(readonly kind: Kind) {}
+
+  async start(setup: Setup): Promise<'started'> {
     this.started.push(setup);
     return 'started';
   }
-  async awaitEnd(): Promise<FanOutStatus | null> {
+  async awaitEnd(): Promise<Status | null> {
     return null;
   }
-  async status(id: string): Promise<FanOutStatus> {
+  async status(id: string): Promise<Status> {
     throw this.#unknown(id);
   }
   async cancel(id: string): Promise<void> {
@@ -36,6 +36,6 @@ export class FakeFanOuts implements FanOutsPort {
     return null;
   }
   #unknown(id: string): ParleyError {
-    return new ParleyError('not_found', `There is no fan-out ${id}.`);
+    return new ParleyError('not_found', `There is no ${this.kind} ${id}.`);
   }
 }
