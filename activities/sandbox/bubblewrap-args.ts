@@ -45,12 +45,13 @@ export const bubblewrapArgs = (
     ...['--die-with-parent', '--new-session', '--as-pid-1', '--clearenv', '--setenv', 'PATH', view.path],
     // Folders on the way to what is shown would else be made for their owner alone.
     ...['--perms', '0755', '--dir', '/etc', '--perms', '0755', '--dir', '/home'],
+    // Before what is shown: some of that may lie below them.
+    ...[...privateFolder('/tmp', '1777'), ...privateFolder(sandboxHome, '0700')],
     ...view.shown.flatMap((path) => ['--ro-bind', path, path]),
     ...view.links.flatMap(({ path, target }) => ['--symlink', target, path]),
     // Read-only: a worker that is root could else change the kernel's settings through it.
     ...['--proc', '/proc', '--remount-ro', '/proc'],
     ...['--dev', '/dev', ...privateFolder('/dev/shm', '1777'), '--remount-ro', '/dev'],
-    ...[...privateFolder('/tmp', '1777'), ...privateFolder(sandboxHome, '0700')],
     ...files.flatMap((path, index) => ['--perms', '0644', '--ro-bind-data', `${firstData + index}`, path]),
     ...['--bind', workspace, workspace],
     ...covered.flatMap((path) =>

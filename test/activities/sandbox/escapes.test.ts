@@ -314,7 +314,7 @@ describeWithBubblewrap('in a sandbox', () => {
 });
 
 describeWithBubblewrap('in a sandbox with limits', () => {
-  const limits = { memory_mb: 64, processes: 32, timeout_ms: 10_000, output_bytes: 10_000 };
+  const limits = { memory_mb: 64, processes: 32, timeout_ms: 10_000, output_bytes: 1_000_000 };
 
   test.each<[string, string[], Given, 'memory' | 'processes' | 'output' | 'time' | 'cpu']>([
     [
