@@ -22,6 +22,7 @@ const codes = {
   invalid_transition: true,
   invalid_request: true,
   not_found: true,
+  corrupt: true,
   conflict: true,
   wrong_state: true,
   unauthorized: true,

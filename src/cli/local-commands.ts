@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { keyNameSchema, keyTenantSchema, roles } from '../contracts/access.js';
 import { chainIdSchema } from '../contracts/audit.js';
 import { tenantSchema, workIdSchema } from '../contracts/work.js';
+import { type ArtifactOptions, listArtifacts, verifyArtifactStore } from './commands/artifacts.js';
 import { exportAuditLog, type ExportOptions, verifyAudit, type VerifyOptions } from './commands/audit.js';
 import { addApiKey, type AddKeyOptions, listApiKeys, revokeApiKey } from './commands/keys.js';
 import type { CommandContext } from './context.js';
@@ -71,6 +72,18 @@ export const auditCommands = (program: Command, run: Run): void => {
         );
       }),
     );
+};
+
+/** `parley artifacts`: files that work produced, by the digest of their content. Works on the data folder; no gateway has to run. */
+export const artifactCommands = (program: Command, run: Run): void => {
+  const artifacts = program.command('artifacts').description('list the artifacts of a data folder, or check them');
+  const dataOption = ['--data <folder>', 'the data folder (else PARLEY_DATA, else .parley)'] as const;
+  local(artifacts, 'list', 'list digest, bytes, time and tenant of each')
+    .option(...dataOption)
+    .action((options: ArtifactOptions, self: Command) => run(self, (cli) => listArtifacts(options, cli)));
+  local(artifacts, 'verify', 'read each and compare it with its digest: 0 is whole, 1 names every corrupt one')
+    .option(...dataOption)
+    .action((options: ArtifactOptions, self: Command) => run(self, (cli) => verifyArtifactStore(options, cli)));
 };
 
 /** `parley keys`: who may call the gateway. Works on the key file; a running gateway follows it. */

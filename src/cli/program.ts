@@ -11,7 +11,7 @@ import { cancelWork, showWork, startWork } from './commands/work.js';
 import type { CliContext, CommandContext } from './context.js';
 import { debatePresenter } from './debate-presenter.js';
 import { exitCodeOf, exitCodes, ProblemError, problemLines } from './errors.js';
-import { auditCommands, keyCommands } from './local-commands.js';
+import { artifactCommands, auditCommands, keyCommands } from './local-commands.js';
 import type { Presenter } from './presenter.js';
 import { fanOutPresenter } from './fan-out-presenter.js';
 import { refinementPresenter } from './refinement-presenter.js';
@@ -151,6 +151,7 @@ const build = (context: CliContext, run: (command: Command, action: Run) => Prom
     (_: object, self: Command) => run(self, doctor),
   );
   auditCommands(program, run);
+  artifactCommands(program, run);
   keyCommands(program, run);
   return program;
 };

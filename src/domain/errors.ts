@@ -14,6 +14,7 @@ export type ErrorCode =
   | 'invalid_transition'
   | 'invalid_request'
   | 'not_found'
+  | 'corrupt'
   | 'conflict'
   | 'wrong_state'
   | 'unauthorized'

@@ -1,0 +1,37 @@
+import type { OpenArtifact, StoredArtifact } from '../../src/contracts/artifact.js';
+import { ParleyError } from '../../src/domain/errors.js';
+import type { ArtifactStore } from './port.js';
+
+/** The whole content. @throws ParleyError corrupt */
+export const bytesOf = async ({ content }: OpenArtifact): Promise<Buffer> => {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of content) chunks.push(chunk);
+  return Buffer.concat(chunks);
+};
+
+export interface CorruptArtifact {
+  artifact: StoredArtifact;
+  why: string;
+}
+
+/** Reads every artifact of a store and names those whose content is not what their digest says. */
+export const verifyArtifacts = async (
+  store: ArtifactStore,
+): Promise<{ artifacts: number; bytes: number; corrupt: CorruptArtifact[] }> => {
+  let artifacts = 0;
+  let bytes = 0;
+  const corrupt: CorruptArtifact[] = [];
+  for await (const artifact of store.list()) {
+    const opened = await store.open(artifact.tenant, artifact.hash);
+    if (!opened) continue;
+    artifacts += 1;
+    bytes += opened.size_bytes;
+    try {
+      for await (const _ of opened.content); // the reading is the check
+    } catch (error) {
+      if (!(error instanceof ParleyError) || error.code !== 'corrupt') throw error;
+      corrupt.push({ artifact, why: error.message });
+    }
+  }
+  return { artifacts, bytes, corrupt };
+};
