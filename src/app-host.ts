@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
+import { artifactFolder, createFolderStore } from '../activities/artifacts/folder.js';
 import { createAuditReader } from '../activities/audit/audit-log.js';
 import { auditFolder } from '../activities/audit/chain-folder.js';
 import { createMemoryReader } from '../activities/memory/reader.js';
@@ -97,6 +98,7 @@ export async function startApp({ config, environment, logger, trustedCommands = 
       bus,
       memory,
       audit,
+      artifacts: createFolderStore(artifactFolder(config.dataFolder)),
       logger,
       registry,
     });

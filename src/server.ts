@@ -1,4 +1,6 @@
 import { pino } from 'pino';
+import { artifactFolder } from '../activities/artifacts/folder.js';
+import { createReaderApart } from '../activities/artifacts/read.js';
 import { createAuditReader } from '../activities/audit/audit-log.js';
 import { auditFolder } from '../activities/audit/chain-folder.js';
 import { createMemoryReader } from '../activities/memory/reader.js';
@@ -29,7 +31,8 @@ const main = async (): Promise<void> => {
     onError: (error, what) => logger.warn({ err: error }, what),
   });
   const audit = createAuditReader({ folder: auditFolder(config.dataFolder), isApart: true });
-  const gateway = await startGateway({ config, client, bus, memory, audit, logger });
+  const artifacts = createReaderApart(artifactFolder(config.dataFolder));
+  const gateway = await startGateway({ config, client, bus, memory, audit, artifacts, logger });
   logger.info({ url: gateway.url }, 'gateway listens');
 
   const stop = async (): Promise<void> => {

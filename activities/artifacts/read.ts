@@ -1,5 +1,7 @@
-import type { OpenArtifact, StoredArtifact } from '../../src/contracts/artifact.js';
+import { existsSync } from 'node:fs';
+import type { ArtifactReader, OpenArtifact, StoredArtifact } from '../../src/contracts/artifact.js';
 import { ParleyError } from '../../src/domain/errors.js';
+import { createFolderStore } from './folder.js';
 import type { ArtifactStore } from './port.js';
 
 /** The whole content. @throws ParleyError corrupt */
@@ -7,6 +9,20 @@ export const bytesOf = async ({ content }: OpenArtifact): Promise<Buffer> => {
   const chunks: Uint8Array[] = [];
   for await (const chunk of content) chunks.push(chunk);
   return Buffer.concat(chunks);
+};
+
+/** For a gateway whose workers may be on other machines: no folder is then no empty store. @throws ParleyError unavailable */
+export const createReaderApart = (folder: string): ArtifactReader => {
+  const store = createFolderStore(folder);
+  return {
+    open: async (tenant, hash) => {
+      if (existsSync(folder)) return await store.open(tenant, hash);
+      throw new ParleyError(
+        'unavailable',
+        'There are no artifacts here: this gateway runs apart from its workers, and they lie in theirs. Give both one PARLEY_DATA folder.',
+      );
+    },
+  };
 };
 
 export interface CorruptArtifact {

@@ -6,6 +6,7 @@ import { pino, type Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { ulid } from 'ulid';
 import type { Config } from '../config.js';
+import type { ArtifactReader } from '../contracts/artifact.js';
 import type { AuditReader } from '../contracts/audit.js';
 import type { BusPort } from '../contracts/bus.js';
 import type { MemoryReader } from '../contracts/memory.js';
@@ -36,6 +37,8 @@ export interface GatewayOptions {
   memory?: MemoryReader;
   /** The audit log of this machine. Left out: questions about it are answered with 503. */
   audit?: AuditReader;
+  /** Left out: questions about artifacts are answered with 503. */
+  artifacts?: ArtifactReader;
   operator?: Operator;
   logger?: Logger;
   hub?: Partial<HubOptions>;
@@ -63,6 +66,7 @@ interface PortOptions {
   bus: BusPort;
   memory?: MemoryReader;
   audit?: AuditReader;
+  artifacts?: ArtifactReader;
   operator: Operator;
   logger: Logger;
   hub?: Partial<HubOptions>;
@@ -71,6 +75,9 @@ interface PortOptions {
 
 const noMemory = (): Promise<never> =>
   Promise.reject(new ParleyError('unavailable', 'This gateway was started without a way to memory.'));
+
+const noArtifacts = (): Promise<never> =>
+  Promise.reject(new ParleyError('unavailable', 'This gateway was started without a way to artifacts.'));
 
 const noAudit = (): Promise<never> =>
   Promise.reject(new ParleyError('unavailable', 'This gateway was started without a way to the audit log.'));
@@ -86,6 +93,7 @@ export const createPorts = ({
   bus,
   memory = { search: noMemory, trace: noMemory, ratings: noMemory },
   audit = { list: noAudit, verification: noAudit, close: () => undefined },
+  artifacts = { open: noArtifacts },
   operator,
   logger,
   hub,
@@ -103,6 +111,7 @@ export const createPorts = ({
   bus,
   memory,
   audit,
+  artifacts,
   operator,
   config,
   access: createAccess(config, (error) =>
@@ -168,6 +177,7 @@ export const startGateway = async ({
   bus,
   memory,
   audit,
+  artifacts,
   operator = createOperator(config),
   logger = pino({ level: config.logLevel }),
   hub,
@@ -191,6 +201,7 @@ export const startGateway = async ({
     bus,
     ...(memory && { memory }),
     ...(audit && { audit }),
+    ...(artifacts && { artifacts }),
     operator,
     logger,
     ...(hub && { hub }),

@@ -8,6 +8,7 @@ import { parseWhole } from '../parse.js';
 import { invalidRequest, ProblemError } from './problem.js';
 import { readJson } from './read-json.js';
 import type { AnyRoute, Call, Ports } from './route.js';
+import { sendBytes } from './send-bytes.js';
 import { sendEvents } from './sse.js';
 
 export interface MountOptions {
@@ -101,6 +102,16 @@ const handlerOf = (route: AnyRoute, { ports, logger, draining, heartbeatMs }: Mo
         response.destroy();
       } finally {
         ports.metrics.streams.dec();
+      }
+      return;
+    }
+    if ('content' in reply) {
+      try {
+        await sendBytes(request, response, reply, gone.signal);
+      } catch (error) {
+        if (!response.headersSent) throw error;
+        log.error({ err: error }, 'a file could not be read to its end');
+        response.destroy();
       }
       return;
     }

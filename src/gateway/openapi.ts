@@ -63,7 +63,7 @@ const operationOf = (route: AnyRoute): ZodOpenApiOperationObject => {
         ),
       }),
       content: {
-        [route.streams ? 'text/event-stream' : 'application/json']: {
+        [route.streams ? 'text/event-stream' : route.bytes ? 'application/octet-stream' : 'application/json']: {
           schema,
           ...(example !== undefined && { example: example as unknown }),
         },
@@ -125,6 +125,7 @@ export const openApiDocument = (routes: readonly AnyRoute[], version: string) =>
         { name: 'sessions', description: 'One question to several lanes in parallel.' },
         { name: 'work', description: 'Work of every kind.' },
         { name: 'memory', description: 'What debates left behind, and how their personas stand.' },
+        { name: 'artifacts', description: 'Files that work produced, by the digest of their content.' },
         { name: 'operation', description: 'Probes.' },
       ],
       paths,

@@ -53,6 +53,11 @@ export const problems = {
     advice: 'Wait for Retry-After seconds and send the same frames again; duplicates are dropped.',
   },
   internal: { status: 500, title: 'The gateway failed', advice: 'The log has the reason under request_id.' },
+  corrupt: {
+    status: 500,
+    title: 'What is kept is not what it was',
+    advice: 'Put the file back from a copy; `parley artifacts verify` names every corrupt one.',
+  },
   unavailable: {
     status: 503,
     title: 'Not able to serve now',
@@ -86,6 +91,7 @@ const codeOf: Partial<Record<string, ProblemCode>> = {
   invalid_request: 'invalid_request',
   not_found: 'not_found',
   conflict: 'conflict',
+  corrupt: 'corrupt',
   wrong_state: 'wrong_state',
   invalid_transition: 'wrong_state',
   unauthorized: 'unauthorized',

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { z } from 'zod';
+import type { ArtifactReader } from '../contracts/artifact.js';
 import type { AuditReader } from '../contracts/audit.js';
 import type { BusPort } from '../contracts/bus.js';
 import type { Operator } from '../domain/session-setup.js';
@@ -28,6 +29,7 @@ export interface Ports {
   config: Config;
   access: Access;
   audit: AuditReader;
+  artifacts: ArtifactReader;
   laneKeys: LaneKeys;
   metrics: Metrics;
   /** An id for work whose caller names none, and the 32 hex digits of its trace. */
@@ -69,6 +71,18 @@ export interface StreamReply {
   messages: AsyncIterable<SseMessage>;
 }
 
+/** A file in place of a JSON body. */
+export interface BytesReply {
+  status: 200;
+  /** Read once; nothing is opened before the first piece is asked for. */
+  content: AsyncIterable<Uint8Array>;
+  sizeBytes: number;
+  /** Its ending decides the type of the content. */
+  name: string;
+  /** What the content is told apart by, without quotes. */
+  etag: string;
+}
+
 export interface Route<
   P extends z.ZodType = z.ZodType,
   Q extends z.ZodType = z.ZodType,
@@ -92,6 +106,8 @@ export interface Route<
   responses: R;
   /** Whether the 200 is a stream of events. */
   streams?: boolean;
+  /** Whether the 200 is a file. */
+  bytes?: boolean;
   problems: readonly ProblemCode[];
   /** `api_key`: as the configuration asks; `lane_key`: the handler checks; `open`: nobody is asked. */
   access: 'api_key' | 'lane_key' | 'open';
@@ -108,7 +124,7 @@ export interface Route<
     input: { params: z.output<P>; query: z.output<Q>; headers: z.output<H>; body: z.output<B> },
     ports: Ports,
     call: Call,
-  ): Promise<Reply<R> | StreamReply>;
+  ): Promise<Reply<R> | StreamReply | BytesReply>;
 }
 
 /** A route in a list. Its handler is given only what the very schemas that type it have parsed, so the list forgets the types. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pino, type Logger } from 'pino';
 import { LocalBus } from '../../src/bus/local.js';
 import { loadConfig } from '../../src/config.js';
+import type { ArtifactReader } from '../../src/contracts/artifact.js';
 import type { MemoryReader } from '../../src/contracts/memory.js';
 import type { OpenSessionBody } from '../../src/contracts/session.js';
 import { createApp } from '../../src/gateway/app.js';
@@ -27,6 +28,7 @@ interface RigOptions {
   logger?: Logger;
   heartbeatMs?: number;
   memory?: MemoryReader;
+  artifacts?: ArtifactReader;
 }
 
 /** The app in process over sessions in memory. */
@@ -36,6 +38,7 @@ export const createRig = ({
   logger = pino({ level: 'silent' }),
   heartbeatMs,
   memory,
+  artifacts,
 }: RigOptions = {}) => {
   const dataFolder = mkdtempSync(join(tmpdir(), 'parley-gateway-'));
   const config = loadConfig({ PARLEY_DATA: dataFolder, PARLEY_LANE_SECRET: 'a secret of the tests', ...env });
@@ -54,6 +57,7 @@ export const createRig = ({
     logger,
     ...(hub && { hub }),
     ...(memory && { memory }),
+    ...(artifacts && { artifacts }),
   });
   const draining = new AbortController();
   const app = createApp({

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
+import { artifactFolder, createFolderStore } from '../../activities/artifacts/folder.js';
 import { createMemoryReader } from '../../activities/memory/reader.js';
 import { LocalBus } from '../../src/bus/local.js';
 import { loadConfig } from '../../src/config.js';
@@ -107,7 +108,16 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
   });
   const onError = (): undefined => undefined;
   const memory = createMemoryReader({ ...config, environment: process.env, onError });
-  const gateway = await startGateway({ config, client, taskQueue, bus, memory, registry, logger });
+  const gateway = await startGateway({
+    config,
+    client,
+    taskQueue,
+    bus,
+    memory,
+    artifacts: createFolderStore(artifactFolder(data)),
+    registry,
+    logger,
+  });
   const call = async (
     method: string,
     path: string,

@@ -1,4 +1,5 @@
 import type { AnyRoute } from '../route.js';
+import { artifactRoutes } from './artifacts.js';
 import { auditRoutes } from './audit.js';
 import { debateRoutes } from './debates.js';
 import { fanOutRoutes } from './fan-outs.js';
@@ -15,6 +16,7 @@ export const routes: readonly AnyRoute[] = [
   ...refinementRoutes,
   ...fanOutRoutes,
   listWork,
+  ...artifactRoutes,
   ...auditRoutes,
   ...memoryRoutes,
   healthz,
