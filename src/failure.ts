@@ -24,6 +24,7 @@ const codes = {
   not_found: true,
   corrupt: true,
   conflict: true,
+  gone: true,
   wrong_state: true,
   unauthorized: true,
   forbidden: true,

@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
@@ -11,8 +9,8 @@ import { createLink } from '../activities/link.js';
 import { createWorkMetrics } from '../activities/metrics.js';
 import type { Config } from '../src/config.js';
 import type { BusPort } from '../src/contracts/bus.js';
-import { ParleyError } from '../src/domain/errors.js';
 import { createPrices } from '../src/pricing.js';
+import { builtBundle } from './built-bundle.js';
 import { workflowSinks } from './workflow-sinks.js';
 import { hostQueueOf } from './host-queue.js';
 import { failDeadAttempts } from './recovery.js';
@@ -45,13 +43,6 @@ export interface RunningWorker {
   failed: Promise<never>;
   /** Takes no new tasks, lets what runs end for a while, then closes the agents' connections. May be called twice. */
   drain(): Promise<void>;
-}
-
-/** The bundle that the build wrote beside the compiled files. @throws ParleyError when there is none */
-function builtBundle(): string {
-  const path = fileURLToPath(new URL('../workflow-bundle.cjs', import.meta.url));
-  if (existsSync(path)) return path;
-  throw new ParleyError('unavailable', `${path} is missing; run npm run build.`);
 }
 
 /** A worker with Parley's adapters and activities, on a client's connection, that also wakes what a dead one left behind. */

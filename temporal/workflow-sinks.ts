@@ -39,5 +39,6 @@ export const workflowSinks = (bus: BusPort, metrics: WorkMetrics, logger: Logger
       },
       callDuringReplay: false,
     },
+    checkpoint: { fn: () => undefined, callDuringReplay: false },
   },
 });

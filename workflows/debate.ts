@@ -8,6 +8,7 @@ import {
 } from '@temporalio/workflow';
 import type { DebateStatus } from '../src/contracts/debate-status.js';
 import type { GivenFeedback } from '../src/contracts/feedback.js';
+import { debateTurns } from '../src/domain/debate/turns.js';
 import { isOver, nextDue, stepDebate } from '../src/domain/debate/debate.js';
 import type { DebateEffect, DebateEvent } from '../src/domain/debate/effects.js';
 import type { DebateSetup } from '../src/domain/debate/setup.js';
@@ -33,6 +34,8 @@ const debateKind: WorkKind<DebateState, DebateEvent, DebateEffect, DebateStatus>
   status: debateStatus,
   details: debateDetails,
   waitingFor: ({ waiting }) => waiting?.for ?? null,
+  turns: debateTurns,
+  confidence: ({ consensus }) => consensus,
   tick: { type: 'TICK' },
   cancel: { type: 'CANCEL' },
 };

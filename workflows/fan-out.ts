@@ -1,5 +1,6 @@
 import { CancellationScope, condition, continueAsNew, isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { FanOutStatus } from '../src/contracts/fan-out-status.js';
+import { fanOutTurns } from '../src/domain/fan-out/turns.js';
 import { noAmount } from '../src/domain/budget.js';
 import { agentOf, callerOf } from '../src/domain/fan-out/dispatch.js';
 import type { FanOutEffect, FanOutEvent } from '../src/domain/fan-out/effects.js';
@@ -22,6 +23,8 @@ const fanOutKind: WorkKind<FanOutState, FanOutEvent, FanOutEffect, FanOutStatus>
   status: fanOutStatus,
   details: fanOutDetails,
   waitingFor: ({ waiting }) => waiting?.for ?? null,
+  turns: fanOutTurns,
+  confidence: ({ completed, tasks }) => completed.length / Math.max(1, tasks.length),
   tick: { type: 'TICK' },
   cancel: { type: 'CANCEL' },
 };

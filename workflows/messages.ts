@@ -1,5 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { NumberedEvent } from '../src/contracts/events.js';
+import type { CheckpointMark } from '../src/domain/checkpoint.js';
 import type { FeedbackReceipt } from '../src/domain/feedback-answer.js';
 import type { GivenFeedback } from '../src/contracts/feedback.js';
 import type { Frame, FramesAnswer } from '../src/contracts/frames.js';
@@ -35,6 +36,8 @@ export interface GroupReport {
 /** Every kind's own status document. */
 export const statusQuery = defineQuery<object>('status');
 export const eventsQuery = defineQuery<EventsAnswer, [since: number]>('events');
+/** The boundaries so far, of earlier runs too. */
+export const checkpointsQuery = defineQuery<CheckpointMark[]>('checkpoints');
 export const snapshotQuery = defineQuery<unknown>('snapshot');
 export const directivesQuery = defineQuery<Directives>('directives');
 export const reportSignal = defineSignal<[GroupReport]>('report');
@@ -48,3 +51,11 @@ export const feedbackSignal = defineSignal<[unknown]>('feedback');
 export const debateWorkflowType = 'debate';
 export const refinementWorkflowType = 'refinement';
 export const fanOutWorkflowType = 'fanOut';
+
+/** Names the replay that inspects one checkpoint; a replaying run sees it as its task queue, and nothing else reaches it. */
+export const inspectionName = (number: number): string => `parley-inspection-of-${number}`;
+/** The checkpoint that a run is replayed for, or null: it runs, or is replayed for something else. */
+export const inspectedNumber = (taskQueue: string): number | null => {
+  const [, number] = /^parley-inspection-of-(\d+)-/.exec(taskQueue) ?? [];
+  return number === undefined ? null : Number(number);
+};

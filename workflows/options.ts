@@ -7,6 +7,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import type { PartialEvent } from '../src/contracts/events.js';
+import type { CheckpointState } from '../src/domain/checkpoint-view.js';
 import type { Kind, Lifecycle, Spend } from '../src/contracts/work.js';
 
 /** What every kind's status has (spec 10 "Status, for every kind"), as far as a run and its worker look at it. */
@@ -17,6 +18,7 @@ export interface WorkOutcome {
   lifecycle: Lifecycle;
   state: string;
   error: { code: string; message: string } | null;
+  waiting: { for: string; detail: string } | null;
   spend: Spend;
   started_at: string;
   ended_at: string | null;
@@ -32,6 +34,8 @@ export interface ParleySinks extends Sinks {
   trace: {
     /** How a run ended; called during replay too, so that a replay can be compared with what was recorded. */
     outcome(status: WorkOutcome): void;
+    /** The checkpoint that a replay inspects; never called otherwise. */
+    checkpoint(inspected: CheckpointState): void;
   };
 }
 export const { bus, trace } = proxySinks<ParleySinks>();

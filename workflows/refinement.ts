@@ -1,5 +1,6 @@
 import { CancellationScope, continueAsNew, isCancellation, workflowInfo } from '@temporalio/workflow';
 import type { RefinementStatus } from '../src/contracts/refinement-status.js';
+import { refinementTurns } from '../src/domain/refinement/turns.js';
 import { noAmount } from '../src/domain/budget.js';
 import {
   type RefinementEffect,
@@ -26,6 +27,8 @@ const refinementKind: WorkKind<RefinementState, RefinementEvent, RefinementEffec
   status: refinementStatus,
   details: refinementDetails,
   waitingFor: ({ pending }) => (pending === null ? null : 'lane'),
+  turns: refinementTurns,
+  confidence: ({ versions }) => versions.at(-1)?.critique?.score ?? 0,
   tick: { type: 'TICK' },
   cancel: { type: 'CANCEL' },
 };

@@ -8,6 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { SessionStatus } from '../src/contracts/session.js';
+import { sessionTurns } from '../src/domain/session-turns.js';
 import { available, ledgerOf, noAmount, subtract } from '../src/domain/budget.js';
 import { checkRoom, outOfBudget, postFrames } from '../src/domain/external-lane.js';
 import {
@@ -53,6 +54,8 @@ const sessionKind: WorkKind<Session, SessionEvent, SessionEffect, SessionStatus>
   status: sessionStatus,
   details: sessionDetails,
   waitingFor: ({ waiting }) => waiting?.for ?? null,
+  turns: sessionTurns,
+  confidence: ({ agreement }) => agreement,
   tick: { type: 'TICK' },
   cancel: { type: 'CANCEL' },
 };

@@ -8,15 +8,24 @@ import {
   setHandler,
   sleep,
   upsertSearchAttributes,
+  uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { NumberedEvent, DurableEvent } from '../src/contracts/events.js';
 import { noAmount } from '../src/domain/budget.js';
+import {
+  boundariesOf,
+  keptMarks,
+  nextNumber,
+  type Boundary,
+  type CheckpointMark,
+  type EndedTurn,
+} from '../src/domain/checkpoint.js';
 import { ParleyError, type ErrorCode } from '../src/domain/errors.js';
 import type { Amount } from '../src/domain/session-setup.js';
 import { toFailure } from '../src/failure.js';
 import { searchAttributes } from '../temporal/search-attributes.js';
-import { eventsQuery, snapshotQuery, statusQuery } from './messages.js';
+import { checkpointsQuery, eventsQuery, inspectedNumber, snapshotQuery, statusQuery } from './messages.js';
 import { bus, trace, type WorkOutcome } from './options.js';
 
 /** What a run of any kind of work knows, as continue-as-new carries it: one plain JSON value (design "State"). */
@@ -28,6 +37,8 @@ export interface WorkState<Work, Event> {
   /** Number of the last durable event before this run, and the run that has it. */
   eventsBefore: number;
   previousRunId: string | null;
+  /** The latest boundaries, over all runs; runs of before there were checkpoints carry none. */
+  checkpoints?: CheckpointMark[];
 }
 
 export const openWork = <Work, Event>(work: Work, first: Event): WorkState<Work, Event> => ({
@@ -50,6 +61,10 @@ export interface WorkKind<Work, Event, Effect, S extends WorkOutcome> {
   details(work: Work): string;
   /** What it waits for (`waiting.for` of spec 08), or null. */
   waitingFor(work: Work): string | null;
+  /** Whose turns ended in a step, by the states around it alone. */
+  turns(before: Work, after: Work, event: Event): EndedTurn[];
+  /** How far the answer can be trusted so far, 0 to 1. */
+  confidence(work: Work): number;
   tick: Event;
   cancel: Event;
 }
@@ -75,7 +90,12 @@ export interface WorkRun<Event, Effect> {
  * The loop of every kind of work: handlers only record, one loop takes an event, steps the pure machine and performs what it
  * asks for. It keeps the durable events, the status, search attributes and details, one timer, and the end.
  */
-export class WorkLoop<Work extends { state: string }, Event, Effect, S extends WorkOutcome> {
+export class WorkLoop<
+  Work extends { state: string; error: { message: string } | null },
+  Event,
+  Effect,
+  S extends WorkOutcome,
+> {
   private armed: number | null = null;
   private openCalls = 0;
   private shown = { state: '', waiting: '' };
@@ -92,10 +112,15 @@ export class WorkLoop<Work extends { state: string }, Event, Effect, S extends W
       previousRunId: state.previousRunId,
       ended: this.isOver,
     }));
+    setHandler(checkpointsQuery, () => this.checkpoints);
   }
 
   get isOver(): boolean {
     return this.kind.isOver(this.state.work);
+  }
+
+  private get checkpoints(): CheckpointMark[] {
+    return this.state.checkpoints ?? [];
   }
 
   push(event: Event): void {
@@ -130,6 +155,8 @@ export class WorkLoop<Work extends { state: string }, Event, Effect, S extends W
     void root.cancelRequested.catch(() => this.push(this.kind.cancel));
     await CancellationScope.nonCancellable(async () => {
       run.begin?.();
+      const { state } = this.state.work;
+      if (this.checkpoints.length === 0) this.checkpoint({ agentId: this.kind.name, phase: state, error: null });
       this.takeEvents(run);
       while (!this.isOver) {
         this.armTimer(run);
@@ -160,15 +187,40 @@ export class WorkLoop<Work extends { state: string }, Event, Effect, S extends W
     for (let event = state.inbox.shift(); event !== undefined; event = state.inbox.shift()) {
       run.before?.(event);
       const step = kind.step(state.work, event, Date.now());
+      const worked = state.work;
       state.work = step.work;
       for (const said of step.events) {
         state.events.push({ ...said, id: state.eventsBefore + state.events.length + 1 });
       }
+      for (const boundary of boundariesOf(kind.name, worked, step.work, kind.turns(worked, step.work, event)))
+        this.checkpoint(boundary);
       for (const effect of step.effects) run.perform(effect);
     }
     if (state.events.length > before) bus.hint('touched');
     setCurrentDetails(kind.details(state.work));
     this.show();
+  }
+
+  /** Numbers a boundary and notes where in the history it is. No command: recorded histories of before replay as they were. */
+  private checkpoint(boundary: Boundary): void {
+    const { historyLength, runId, taskQueue } = workflowInfo();
+    const mark: CheckpointMark = {
+      ...boundary,
+      number: nextNumber(this.checkpoints),
+      id: uuid4(),
+      at: Date.now(),
+      eventId: historyLength,
+      temporalRunId: runId,
+    };
+    this.state.checkpoints = keptMarks(this.checkpoints, mark);
+    // Only who inspects pays for the state: any other replay would make it for nobody.
+    if (inspectedNumber(taskQueue) === mark.number)
+      trace.checkpoint({
+        marks: this.checkpoints,
+        status: this.kind.status(this.state.work),
+        details: this.kind.details(this.state.work),
+        confidence: this.kind.confidence(this.state.work),
+      });
   }
 
   /** One timer for whatever is due first. An earlier one is added, never moved: a late tick changes nothing. */

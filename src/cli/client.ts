@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Checkpoint, CheckpointList } from '../contracts/checkpoint.js';
 import type { Problem } from '../contracts/problem.js';
 import type { DebateStarted } from '../contracts/debate.js';
 import type { NumberedDebateEvent } from '../contracts/debate-events.js';
@@ -26,6 +27,7 @@ export interface KindTypes {
   refinement: { started: RefinementStarted; status: RefinementStatus; event: NumberedRefinementEvent };
 }
 export type ClientKind = keyof KindTypes;
+export const clientKinds: readonly ClientKind[] = ['session', 'debate', 'fan-out', 'refinement'];
 
 const pathOf = (kind: ClientKind, id: string): string => `/v1/${collectionOf(kind)}/${encodeURIComponent(id)}`;
 
@@ -118,6 +120,14 @@ export class ParleyClient {
 
   async cancel(kind: ClientKind, id: string): Promise<void> {
     await this.#json(`${pathOf(kind, id)}/cancel`, {});
+  }
+
+  checkpoints(kind: ClientKind, id: string): Promise<CheckpointList> {
+    return this.#json(`${pathOf(kind, id)}/checkpoints`);
+  }
+
+  checkpoint(kind: ClientKind, id: string, number: string): Promise<Checkpoint> {
+    return this.#json(`${pathOf(kind, id)}/checkpoints/${encodeURIComponent(number)}`);
   }
 
   /** Answers an open request for feedback. */

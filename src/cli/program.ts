@@ -3,6 +3,7 @@ import { kinds } from '../contracts/work.js';
 import { type ClientKind, ParleyClient } from './client.js';
 import { answerWork, type AnswerOptions } from './commands/answer.js';
 import { ask, type AskOptions } from './commands/ask.js';
+import { listCheckpoints, showCheckpoint } from './commands/checkpoints.js';
 import { doctor } from './commands/doctor.js';
 import { list, type ListOptions } from './commands/list.js';
 import { listRatings, searchMemory, type SearchOptions, showTrace } from './commands/memory.js';
@@ -130,6 +131,13 @@ const build = (context: CliContext, run: (command: Command, action: Run) => Prom
         );
       }),
     );
+  command(program, 'checkpoints <id>', 'list the named points in the history of a piece of work').action(
+    (id: string, _: object, self: Command) => run(self, (cli) => listCheckpoints(id, cli)),
+  );
+  const checkpoint = program.command('checkpoint').description('one named point in the history of a piece of work');
+  command(checkpoint, 'show <id> <number>', 'show the state at that point, from a replay without side effects').action(
+    (id: string, number: string, _: object, self: Command) => run(self, (cli) => showCheckpoint(id, number, cli)),
+  );
   const memory = program.command('memory').description('what debates left behind, and how their personas stand');
   command(memory, 'search [text]', 'find traces by words and likeness; without a text the newest')
     .option('--tenant <tenant>', 'of this tenant (default: default)')

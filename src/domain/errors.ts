@@ -16,6 +16,7 @@ export type ErrorCode =
   | 'not_found'
   | 'corrupt'
   | 'conflict'
+  | 'gone'
   | 'wrong_state'
   | 'unauthorized'
   | 'forbidden'

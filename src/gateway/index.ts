@@ -13,6 +13,7 @@ import type { MemoryReader } from '../contracts/memory.js';
 import { ParleyError } from '../domain/errors.js';
 import type { Operator } from '../domain/session-setup.js';
 import { createOperator } from '../operator.js';
+import { createCheckpoints } from '../../temporal/checkpoints.js';
 import { createDebatesClient } from '../../temporal/debates-client.js';
 import { createFanOutsClient } from '../../temporal/fan-outs-client.js';
 import { createRefinementsClient } from '../../temporal/refinements-client.js';
@@ -24,7 +25,14 @@ import { EventsHub, type HubOptions } from './events-hub.js';
 import { createLaneKeys, laneSecret } from './lane-keys.js';
 import { createMetrics } from './metrics.js';
 import type { Ports } from './route.js';
-import type { DebatesPort, FanOutsPort, RefinementsPort, SessionsPort, WorkIndex } from './work-port.js';
+import type {
+  CheckpointsPort,
+  DebatesPort,
+  FanOutsPort,
+  RefinementsPort,
+  SessionsPort,
+  WorkIndex,
+} from './work-port.js';
 
 export interface GatewayOptions {
   config: Config;
@@ -33,6 +41,8 @@ export interface GatewayOptions {
   /** Task queue of the session workflows; the worker's default when left out. */
   taskQueue?: string;
   bus: BusPort;
+  /** What checkpoints are inspected with; default: the workflow bundle of this build. */
+  bundlePath?: string;
   /** Left out: questions about memory are answered with 503. */
   memory?: MemoryReader;
   /** The audit log of this machine. Left out: questions about it are answered with 503. */
@@ -63,6 +73,7 @@ interface PortOptions {
   refinements: RefinementsPort;
   fanOuts: FanOutsPort;
   work: WorkIndex;
+  checkpoints?: CheckpointsPort;
   bus: BusPort;
   memory?: MemoryReader;
   audit?: AuditReader;
@@ -82,6 +93,9 @@ const noArtifacts = (): Promise<never> =>
 const noAudit = (): Promise<never> =>
   Promise.reject(new ParleyError('unavailable', 'This gateway was started without a way to the audit log.'));
 
+const noCheckpoints = (): Promise<never> =>
+  Promise.reject(new ParleyError('unavailable', 'This gateway was started without a way to checkpoints.'));
+
 /** The gateway's ports over any store of work. */
 export const createPorts = ({
   config,
@@ -90,6 +104,7 @@ export const createPorts = ({
   refinements,
   fanOuts,
   work,
+  checkpoints = { list: noCheckpoints, inspect: noCheckpoints },
   bus,
   memory = { search: noMemory, trace: noMemory, ratings: noMemory },
   audit = { list: noAudit, verification: noAudit, close: () => undefined },
@@ -104,6 +119,7 @@ export const createPorts = ({
   refinements,
   fanOuts,
   work,
+  checkpoints,
   hub: new EventsHub(bus, {
     onError: (error) => logger.warn({ err: error }, 'events could not be read; asking again'),
     ...hub,
@@ -175,6 +191,7 @@ export const startGateway = async ({
   client,
   taskQueue,
   bus,
+  bundlePath,
   memory,
   audit,
   artifacts,
@@ -198,6 +215,7 @@ export const startGateway = async ({
     refinements,
     fanOuts,
     work,
+    checkpoints: createCheckpoints({ client, bundlePath }),
     bus,
     ...(memory && { memory }),
     ...(audit && { audit }),

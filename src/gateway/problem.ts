@@ -39,6 +39,11 @@ export const problems = {
     title: 'The id is taken by other content',
     advice: 'Use another id or Idempotency-Key, or send the same body again to get the same run.',
   },
+  gone: {
+    status: 410,
+    title: 'No longer kept',
+    advice: 'It was there; detail says what removed it. Use a newer one.',
+  },
   too_large: { status: 413, title: 'The body is too large', advice: 'Send at most 1 MiB.' },
   unsupported_media_type: { status: 415, title: 'Only JSON is read', advice: 'Send Content-Type: application/json.' },
   invalid_request: {
@@ -92,6 +97,7 @@ const codeOf: Partial<Record<string, ProblemCode>> = {
   not_found: 'not_found',
   conflict: 'conflict',
   corrupt: 'corrupt',
+  gone: 'gone',
   wrong_state: 'wrong_state',
   invalid_transition: 'wrong_state',
   unauthorized: 'unauthorized',

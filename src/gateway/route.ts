@@ -13,7 +13,14 @@ import type { LaneKeys } from './lane-keys.js';
 import type { Metrics } from './metrics.js';
 import type { ProblemCode } from './problem.js';
 import type { SseMessage } from './sse.js';
-import type { DebatesPort, FanOutsPort, RefinementsPort, SessionsPort, WorkIndex } from './work-port.js';
+import type {
+  CheckpointsPort,
+  DebatesPort,
+  FanOutsPort,
+  RefinementsPort,
+  SessionsPort,
+  WorkIndex,
+} from './work-port.js';
 
 /** What handlers work with; tests give fakes. */
 export interface Ports {
@@ -22,6 +29,7 @@ export interface Ports {
   refinements: RefinementsPort;
   fanOuts: FanOutsPort;
   work: WorkIndex;
+  checkpoints: CheckpointsPort;
   hub: EventsHub;
   bus: BusPort;
   memory: MemoryReader;

@@ -5,6 +5,7 @@ import type { FanOutStatus } from '../contracts/fan-out-status.js';
 import type { Frame, FramesAnswer } from '../contracts/frames.js';
 import type { RefinementStatus } from '../contracts/refinement-status.js';
 import type { SessionStatus } from '../contracts/session.js';
+import type { Checkpoint, CheckpointItem } from '../contracts/checkpoint.js';
 import type { Kind, Lifecycle, WorkList } from '../contracts/work.js';
 import type { DebateSetup } from '../domain/debate/setup.js';
 import type { FanOutSetup } from '../domain/fan-out/setup.js';
@@ -93,6 +94,17 @@ export interface DebatesPort extends WorkPort<DebateSetup, DebateStatus>, Feedba
 export type FanOutsPort = WorkPort<FanOutSetup, FanOutStatus>;
 
 export type RefinementsPort = WorkPort<RefinementSetup, RefinementStatus>;
+
+/** Named points of a piece of work's history, for every kind (spec 07). */
+export interface CheckpointsPort {
+  /** Oldest first. @throws ParleyError not_found, unavailable */
+  list(kind: Kind, id: string): Promise<CheckpointItem[]>;
+  /**
+   * The state at that point, without any side effect.
+   * @throws ParleyError not_found, gone (retention), wrong_state (the history does not replay in this version), unavailable
+   */
+  inspect(kind: Kind, id: string, number: number): Promise<Checkpoint>;
+}
 
 /** All kinds together. */
 export interface WorkIndex {

@@ -117,6 +117,7 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
     artifacts: createFolderStore(artifactFolder(data)),
     registry,
     logger,
+    bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '',
   });
   const call = async (
     method: string,

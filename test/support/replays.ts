@@ -95,7 +95,10 @@ export const describeReplays = (
               hint: { fn: () => {}, callDuringReplay: false },
               partial: { fn: () => {}, callDuringReplay: false },
             },
-            trace: { outcome: { fn: (_, status) => void outcomes.push(status), callDuringReplay: true } },
+            trace: {
+              outcome: { fn: (_, status) => void outcomes.push(status), callDuringReplay: true },
+              checkpoint: { fn: () => {}, callDuringReplay: false },
+            },
           },
         },
         history,

@@ -9,6 +9,7 @@ import { ProblemError } from '../problem.js';
 import { textNumber } from '../query-number.js';
 import { type AnyRoute, type Call, type Ports, route } from '../route.js';
 import type { WorkPort, WorkSetup, WorkStatus } from '../work-port.js';
+import { checkpointRoutes } from './checkpoint-routes.js';
 import { listKind } from './work.js';
 
 /** Milliseconds that a cancel waits for the end before it answers with the state it has by then. */
@@ -283,5 +284,14 @@ export const workRoutes = <
       },
     });
 
-  return [open, listKind(kind), get, events, cancel, refusing('pause'), refusing('resume')];
+  return [
+    open,
+    listKind(kind),
+    get,
+    events,
+    cancel,
+    refusing('pause'),
+    refusing('resume'),
+    ...checkpointRoutes(kind, definition.startedExample.id, owner),
+  ];
 };

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { sessionContextSchema } from './session-context.js';
+import { workIdSchema } from './work.js';
+
+const common = {
+  checkpoint_id: z.uuid(),
+  workflow_id: workIdSchema,
+  sequence_num: z.number().int().min(0),
+  created_at: z.iso.datetime(),
+  agent_id: z.string().min(1).meta({ description: 'Whose turn ended; where only a phase did, the kind of work.' }),
+  phase: z.string().meta({ description: 'The state in which it ended.' }),
+  trigger: z.enum(['on_complete', 'on_error']),
+  event_id: z
+    .number()
+    .int()
+    .min(1)
+    .meta({ description: "In the history of `temporal_run_id`: its workflow task's start." }),
+  temporal_run_id: z.string(),
+};
+
+/** A named point of the history, as the list shows it (spec 07 "List"). */
+export const checkpointItemSchema = z.strictObject(common).meta({ id: 'CheckpointItem' });
+export type CheckpointItem = z.infer<typeof checkpointItemSchema>;
+
+export const checkpointListSchema = z
+  .strictObject({ items: z.array(checkpointItemSchema) })
+  .meta({ id: 'CheckpointList' });
+export type CheckpointList = z.infer<typeof checkpointListSchema>;
+
+/** With the state at that point (spec 10 "Checkpoint"). */
+export const checkpointSchema = z
+  .strictObject({
+    ...common,
+    state: z.strictObject({
+      session_context: sessionContextSchema,
+      outputs: z
+        .record(z.string(), z.json())
+        .meta({ description: 'What the status document said at that point, but for its links.' }),
+      errors: z.array(z.strictObject({ agent: z.string(), error: z.string(), timestamp: z.iso.datetime() })),
+    }),
+    metadata: z.strictObject({
+      compression: z.literal('none'),
+      serialization: z.literal('json'),
+      version: z.string().regex(/^\d+\.\d+$/, 'must be major.minor'),
+    }),
+  })
+  .meta({ id: 'Checkpoint' });
+export type Checkpoint = z.infer<typeof checkpointSchema>;

@@ -1,0 +1,56 @@
+/** An agent whose turn, or a step whose work, has just ended; `error` says what it failed with. */
+export interface EndedTurn {
+  agentId: string;
+  error: string | null;
+}
+
+/** One boundary of a piece of work: a named point of its history (spec 07). Plain JSON, as continue-as-new carries it. */
+export interface CheckpointMark {
+  /** From 0, without holes. */
+  number: number;
+  /** A UUID. */
+  id: string;
+  /** Epoch milliseconds. */
+  at: number;
+  /** Whose turn ended; where only a phase did, the kind of work. */
+  agentId: string;
+  /** The state of the machine in which it ended. */
+  phase: string;
+  /** null: it completed. At most `errorChars` characters. */
+  error: string | null;
+  /** In the run's own history: the start of the workflow task in which it happened. */
+  eventId: number;
+  temporalRunId: string;
+}
+
+/** What a boundary is, before it has its number and its place in the history. */
+export type Boundary = Pick<CheckpointMark, 'agentId' | 'phase' | 'error'>;
+
+/** Checkpoints kept of one piece of work (spec 07 "Retention"). */
+export const maxCheckpoints = 100;
+/** Errors are carried with every continue-as-new. */
+const errorChars = 200;
+
+interface Phased {
+  state: string;
+  error: { message: string } | null;
+}
+
+/**
+ * The boundaries that one step passed: one for each turn that ended in it, else one where the machine's state changed (spec 07
+ * "at each agent, phase or step boundary").
+ */
+export const boundariesOf = (kind: string, before: Phased, after: Phased, ended: readonly EndedTurn[]): Boundary[] => {
+  const phase = before.state;
+  if (ended.length > 0)
+    return ended.map(({ agentId, error }) => ({ agentId, phase, error: error?.slice(0, errorChars) ?? null }));
+  if (before.state === after.state) return [];
+  const error = before.error === null && after.error !== null ? after.error.message.slice(0, errorChars) : null;
+  return [{ agentId: kind, phase, error }];
+};
+
+/** With one more; beyond `maxCheckpoints` the oldest goes, never the latest (details 4.5). */
+export const keptMarks = (marks: readonly CheckpointMark[], mark: CheckpointMark): CheckpointMark[] =>
+  [...marks, mark].slice(-maxCheckpoints);
+
+export const nextNumber = (marks: readonly CheckpointMark[]): number => (marks.at(-1)?.number ?? -1) + 1;
