@@ -13,10 +13,11 @@ import { atLeast } from '../src/domain/numbers.js';
 import { scoreOf } from '../src/domain/refinement/rubric.js';
 import type { Amount } from '../src/domain/session-setup.js';
 import { toFailure } from '../src/failure.js';
+import type { ArtifactStore } from './artifacts/port.js';
 import { asAnswer, combine, type Decided } from './fan-out/fan-in.js';
 import { findFunction } from './fan-out/functions.js';
 import { checkHandOver, namespaceFolder, spawnNamespace } from './fan-out/namespace.js';
-import { keptOf, needRecord, readRecord, writeRecord } from './fan-out/records.js';
+import { needRecord, readRecord, writeRecord } from './fan-out/records.js';
 import type { Adapter } from '../src/contracts/adapter.js';
 import { mend } from './mend.js';
 import { type NoAnswer, toldCall, type ToldCallPorts } from './told-call.js';
@@ -29,10 +30,14 @@ export interface FanOutPorts extends ToldCallPorts {
   inputFolders: readonly string[];
   /** PARLEY_FUNCTIONS; null: no function is registered. */
   functionsFolder: string | null;
+  /** Where large answers go. */
+  artifacts: ArtifactStore;
 }
 
 export interface WorkerInput {
   workId: string;
+  /** Whose the artifacts are. */
+  tenant: string;
   traceId: string;
   agentId: string;
   taskId: string;
@@ -45,7 +50,7 @@ export interface WorkerInput {
   callsBefore: number;
   maxTokens: number | null;
   timeoutMs: number;
-  /** Answers up to this many bytes are handed back; larger ones are kept here. */
+  /** Answers up to this many bytes are handed back; larger ones become artifacts. */
   inlineBytes: number;
 }
 
@@ -74,9 +79,9 @@ const withInputs = (prompt: string, inputs: readonly InputArtifact[]): string =>
 
 /** What fan-outs have done (spec 03). A worker that has ended answers with its record however often it is asked. */
 export const createFanOutActivities = (ports: FanOutPorts) => {
-  const { hostQueue, namespaces, inputFolders, functionsFolder } = ports;
+  const { hostQueue, namespaces, inputFolders, functionsFolder, artifacts } = ports;
 
-  const judged = (input: WorkerInput, answer: Json): WorkerOutcome => {
+  const judged = async (input: WorkerInput, answer: Json): Promise<WorkerOutcome> => {
     const asked = spawnIn(answer);
     if (asked !== null) return { outcome: 'failed', code: 'forbidden', message: spawnRefusal(input.taskId, asked) };
     if (input.schema !== null) {
@@ -90,10 +95,10 @@ export const createFanOutActivities = (ports: FanOutPorts) => {
         };
       }
     }
-    const kept = keptOf(answer);
-    return kept.size_bytes <= input.inlineBytes
-      ? { outcome: 'completed', output: answer, kept: null }
-      : { outcome: 'completed', output: null, kept };
+    const content = Buffer.from(JSON.stringify(answer));
+    if (content.byteLength <= input.inlineBytes) return { outcome: 'completed', output: answer, kept: null };
+    const { hash, size_bytes } = await artifacts.put(input.tenant, content);
+    return { outcome: 'completed', output: null, kept: { sha256: hash.slice('sha256:'.length), size_bytes } };
   };
 
   const failed = (why: NoAnswer, timeoutMs: number): WorkerOutcome =>
@@ -151,7 +156,8 @@ export const createFanOutActivities = (ports: FanOutPorts) => {
         const { workId, taskId, agentId } = input;
         const { attempt } = Context.current().info;
         const record = await readRecord(namespaces, workId, taskId);
-        if (record) return { outcome: judged(input, record.answer), usage: record.usage, attempt: record.attempt };
+        if (record)
+          return { outcome: await judged(input, record.answer), usage: record.usage, attempt: record.attempt };
         const folder = namespaceFolder(namespaces, { workId, agentId, taskId });
         const context: SessionContext = {
           session_id: workId,
@@ -196,7 +202,7 @@ export const createFanOutActivities = (ports: FanOutPorts) => {
           return { outcome: refused(error), usage, attempt };
         }
         await writeRecord(namespaces, workId, taskId, { answer: outcome.answer, usage, attempt });
-        return { outcome: judged(input, outcome.answer), usage, attempt };
+        return { outcome: await judged(input, outcome.answer), usage, attempt };
       }),
 
     fanIn: ({ setup, answers, maxTokens }: FanInInput): Promise<{ combined: Combined; usage: Amount }> =>

@@ -36,7 +36,7 @@ interface FanOutRun extends WorkState<FanOutState, FanOutEvent> {
 
 /** How long a call may take beyond its own time until it is given up from here. */
 const graceMs = 15_000;
-/** Bytes of answers that the state holds in all, and of one at most (16 kB); larger ones stay with the worker. */
+/** Bytes of answers that the state holds in all, and of one at most (16 kB); larger ones become artifacts. */
 const inlineTotal = 262_144;
 const inlineMost = 16_384;
 
@@ -68,6 +68,7 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun): Promise<F
       [
         {
           workId: setup.id,
+          tenant: setup.tenant,
           traceId: setup.traceId,
           agentId: task.agentId,
           taskId: task.taskId,

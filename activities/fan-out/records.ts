@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '../../src/contracts/frames.js';
 import { ParleyError } from '../../src/domain/errors.js';
 import type { Amount } from '../../src/domain/session-setup.js';
-import type { Kept } from '../../src/contracts/fan-out-status.js';
 
 /** A worker's answer as it is kept beside the namespaces, where no worker can reach it. */
 export interface AnswerRecord {
@@ -16,11 +14,6 @@ export interface AnswerRecord {
 // No agent id begins with a dot, so that it can be no agent's folder.
 const fileOf = (root: string, workId: string, taskId: string): string =>
   join(root, workId, '.answers', `${taskId}.json`);
-
-export const keptOf = (answer: Json): Kept => {
-  const text = JSON.stringify(answer);
-  return { sha256: createHash('sha256').update(text).digest('hex'), size_bytes: Buffer.byteLength(text) };
-};
 
 /** Whole or not at all: a worker that dies while it writes leaves none. */
 export const writeRecord = async (

@@ -29,10 +29,10 @@ export type WorkerTaskState = z.infer<typeof workerTaskStateSchema>;
 
 const reasonSchema = z.strictObject({ code: z.string(), message: z.string() });
 
-/** An answer too large to stand here: it is kept on the worker that has the namespace. */
+/** An answer too large to stand here: an artifact of the fan-out's tenant. */
 export const keptSchema = z
   .strictObject({ sha256: z.string(), size_bytes: z.number().int().min(0) })
-  .meta({ id: 'KeptAnswer' });
+  .meta({ id: 'KeptAnswer', description: 'The answer as JSON is at GET /v1/artifacts/{sha256}.' });
 export type Kept = z.infer<typeof keptSchema>;
 
 export const workerTaskSchema = z

@@ -166,11 +166,16 @@ describe('a fan-out', () => {
     expect(status.result?.value).toEqual({ t3: 'x', b: { n: 1 } });
   });
 
-  test('keeps large answers with the worker, and combines them whole', async () => {
+  test('keeps large answers as artifacts, and combines them whole', async () => {
     const long = 'x'.repeat(40_000);
-    const status = await product.fanOuts.run(aFanOut({ fan_out: { tasks: [said('t1', scripted({ long }))] } }));
+    const status = await product.fanOuts.run(
+      aFanOut({ tenant: 'acme', fan_out: { tasks: [said('t1', scripted({ long }))] } }),
+    );
     expect(status.tasks[0]).toMatchObject({ output: null, kept: { size_bytes: 40_011 } });
     expect(status.result?.value).toEqual({ long });
+    const path = `/v1/artifacts/${status.tasks[0]?.kept?.sha256}`;
+    expect((await product.get(`${path}?tenant=acme`)).body).toEqual({ long });
+    expect((await product.get(path)).status).toBe(404);
   });
 });
 
