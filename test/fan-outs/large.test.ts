@@ -1,3 +1,4 @@
+import type { CheckpointList } from '../../src/contracts/checkpoint.js';
 import { aFanOut, aTask, scripted } from '../support/fan-out-bodies.js';
 import { type Product, startProduct } from '../support/product.js';
 
@@ -28,5 +29,13 @@ describe('a fan-out of hundreds of tasks', () => {
     expect(previousRunId).not.toBeNull();
     expect(firstId).toBeGreaterThan(1);
     expect((await handle.describe()).historyLength).toBeLessThan(10_000);
+
+    // Checkpoints number on over the runs: one before the first step, then one a task at least.
+    const path = `/v1/fan-outs/${id}/checkpoints`;
+    const { items }: CheckpointList = (await product.get(path)).body;
+    const last = items.at(-1)!;
+    expect(last.sequence_num).toBeGreaterThan(count);
+    const inspected = await product.get(`${path}/${last.sequence_num}`);
+    expect(inspected).toMatchObject({ status: 200, body: last });
   }, 120_000);
 });
