@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DebateStatus } from '../src/contracts/debate-status.js';
-import { measure, percentile, round, table, type Sample } from './measure.js';
+import { besideBare, measure, round, table } from './measure.js';
 import { startRig } from './rig.js';
 
 const roles = ['analyst', 'solution', 'critic', 'security', 'optimizer'] as const;
@@ -45,32 +45,10 @@ export const debate = async (): Promise<void> => {
   };
   await measure(6, 2, runBare);
   await measure(6, 2, runDebate);
-  const rows: Record<string, string | number>[] = [];
-  for (const [concurrency, count] of [
+  const rows = await besideBare('debate', runDebate, runBare, [
     [1, 20],
     [10, 60],
-  ] as const) {
-    const bare: Sample = { times: [], total: 0 };
-    const argued: Sample = { times: [], total: 0 };
-    for (let turn = 0; turn < 4; turn += 1) {
-      for (const [sample, call] of [
-        [bare, runBare],
-        [argued, runDebate],
-      ] as const) {
-        const part = await measure(count / 4, concurrency, call);
-        sample.times.push(...part.times);
-        sample.total += part.total;
-      }
-    }
-    rows.push({
-      concurrency,
-      'debate p50 ms': round(percentile(argued.times, 0.5)),
-      'debate p95 ms': round(percentile(argued.times, 0.95)),
-      'bare p50 ms': round(percentile(bare.times, 0.5)),
-      'bare p95 ms': round(percentile(bare.times, 0.95)),
-      'ratio of times': round(argued.total / bare.total, 2),
-    });
-  }
+  ]);
   console.log(
     `\nDebates of three passes over HTTP, beside a bare workflow of ${activitiesOfADebate} activities in a row\n`,
   );

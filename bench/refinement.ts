@@ -1,5 +1,5 @@
 import type { RefinementStatus } from '../src/contracts/refinement-status.js';
-import { measure, percentile, round, table, type Sample } from './measure.js';
+import { besideBare, measure, round, table } from './measure.js';
 import { startRig } from './rig.js';
 
 const says = (...finals: string[]) => ({
@@ -28,32 +28,10 @@ export const refinement = async (): Promise<void> => {
   };
   await measure(6, 2, runBare);
   await measure(6, 2, runRefinement);
-  const rows: Record<string, string | number>[] = [];
-  for (const [concurrency, count] of [
+  const rows = await besideBare('refinement', runRefinement, runBare, [
     [1, 20],
     [10, 40],
-  ] as const) {
-    const bare: Sample = { times: [], total: 0 };
-    const refined: Sample = { times: [], total: 0 };
-    for (let turn = 0; turn < 4; turn += 1) {
-      for (const [sample, call] of [
-        [bare, runBare],
-        [refined, runRefinement],
-      ] as const) {
-        const part = await measure(count / 4, concurrency, call);
-        sample.times.push(...part.times);
-        sample.total += part.total;
-      }
-    }
-    rows.push({
-      concurrency,
-      'refinement p50 ms': round(percentile(refined.times, 0.5)),
-      'refinement p95 ms': round(percentile(refined.times, 0.95)),
-      'bare p50 ms': round(percentile(bare.times, 0.5)),
-      'bare p95 ms': round(percentile(bare.times, 0.95)),
-      'ratio of times': round(refined.total / bare.total, 2),
-    });
-  }
+  ]);
   console.log(
     `\nRefinements of three iterations over HTTP, beside a bare workflow of ${callsOfARefinement} activities in a row\n`,
   );

@@ -1,4 +1,4 @@
-import { measure, percentile, round, table, type Sample } from './measure.js';
+import { besideBare, measure, round, table } from './measure.js';
 import { startRig } from './rig.js';
 
 const lanes = 5;
@@ -23,36 +23,11 @@ export const sessions = async (): Promise<void> => {
 
   await measure(40, 10, () => runBare());
   await measure(40, 10, () => runSession());
-  const rows: Record<string, string | number>[] = [];
-  for (const [concurrency, count] of [
+  const rows = await besideBare('session', () => runSession(), runBare, [
     [1, 40],
     [10, 200],
     [50, 400],
-  ] as const) {
-    const bare: Sample = { times: [], total: 0 };
-    const session: Sample = { times: [], total: 0 };
-    // In turns, so that a machine that slows down slows both.
-    for (let turn = 0; turn < 4; turn += 1) {
-      for (const [sample, call] of [
-        [bare, () => runBare()],
-        [session, () => runSession()],
-      ] as const) {
-        const part = await measure(count / 4, concurrency, call);
-        sample.times.push(...part.times);
-        sample.total += part.total;
-      }
-    }
-    rows.push({
-      concurrency,
-      'session /s': round(count / (session.total / 1000)),
-      'session p50 ms': round(percentile(session.times, 0.5)),
-      'session p95 ms': round(percentile(session.times, 0.95)),
-      'bare /s': round(count / (bare.total / 1000)),
-      'bare p50 ms': round(percentile(bare.times, 0.5)),
-      'bare p95 ms': round(percentile(bare.times, 0.95)),
-      'ratio of times': round(session.total / bare.total, 2),
-    });
-  }
+  ]);
   console.log(
     `\nSessions of ${lanes} lanes of ${laneMs} ms over HTTP, beside a bare workflow of ${lanes} activities\n`,
   );

@@ -123,7 +123,11 @@ export const openApiDocument = (routes: readonly AnyRoute[], version: string) =>
       servers: [{ url: '/' }],
       tags: [
         { name: 'sessions', description: 'One question to several lanes in parallel.' },
+        { name: 'debates', description: 'A task argued by five roles, decided, executed, healed or rolled back.' },
+        { name: 'fan-outs', description: 'Isolated workers, a barrier, and one result made of theirs.' },
+        { name: 'refinements', description: 'A generator and a critic, round by round.' },
         { name: 'work', description: 'Work of every kind.' },
+        { name: 'audit', description: 'The signed log of what was decided and done.' },
         { name: 'memory', description: 'What debates left behind, and how their personas stand.' },
         { name: 'artifacts', description: 'Files that work produced, by the digest of their content.' },
         { name: 'operation', description: 'Probes.' },

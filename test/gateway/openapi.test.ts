@@ -41,6 +41,12 @@ describe('the OpenAPI document', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
+  test('says what each group of routes is about', async () => {
+    const { tags } = (await load()) as unknown as { tags: { name: string; description: string }[] };
+    const described = tags.filter(({ description }) => description.length > 0).map(({ name }) => name);
+    expect([...new Set(routes.map(({ tag }) => tag))].filter((tag) => !described.includes(tag))).toEqual([]);
+  });
+
   test('refers only to parts that it has', async () => {
     const document = await load();
     const references = JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g);
