@@ -3,6 +3,7 @@ import {
   condition,
   continueAsNew,
   isCancellation,
+  log,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -226,8 +227,9 @@ export async function debate(setup: DebateSetup, carried?: DebateRun): Promise<D
       if (state.work.result?.outcome === 'rollback_incomplete' || state.work.execution === null) return;
       try {
         await actionsOn(state.hostQueue).forgetWorkspace(setup.id);
-      } catch {
+      } catch (error) {
         // It takes room and harms nobody; the work itself has ended as it should.
+        log.warn('what was kept of the workspace could not be removed', { error: rootMessage(error) });
       }
     },
   });
