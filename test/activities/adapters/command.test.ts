@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { chmod, mkdtemp, readFile, rm, watch, writeFile } from 'node:fs/promises';
+import { on } from 'node:events';
+import { existsSync, readFileSync, watch } from 'node:fs';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSandbox } from '../../../activities/sandbox/index.js';
@@ -20,8 +21,9 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Settles when a file of that name has content. */
 const contentOf = async (name: string): Promise<string> => {
-  const controller = new AbortController();
-  const changes = watch(folder, { signal: controller.signal });
+  // Of node:fs, as that of node:fs/promises looks at the folder no earlier than its first change is asked for.
+  const watcher = watch(folder);
+  const changes = on(watcher, 'change');
   const read = async (): Promise<string> => {
     try {
       return await readFile(join(folder, name), 'utf8');
@@ -32,14 +34,13 @@ const contentOf = async (name: string): Promise<string> => {
   };
   try {
     let content = await read();
-    const iterator = changes[Symbol.asyncIterator]();
     while (content === '') {
-      await iterator.next();
+      await changes.next();
       content = await read();
     }
     return content;
   } finally {
-    controller.abort();
+    watcher.close();
   }
 };
 
