@@ -4,7 +4,7 @@ import type { AskOutcome, AskPurpose } from '../src/domain/debate/effects.js';
 import { planFaults } from '../src/domain/debate/plan.js';
 import { readAnswer, type AnswerParts } from '../src/domain/debate/statement.js';
 import { scanPlan } from '../src/domain/security-rules/index.js';
-import type { Amount } from '../src/domain/session-setup.js';
+import type { Amount } from '../src/domain/session/setup.js';
 import { pathText } from '../src/faults.js';
 import { parseWhole } from '../src/parse.js';
 import { mend } from './mend.js';

@@ -2,7 +2,7 @@ import type { Context } from '@opentelemetry/api';
 import type { Adapter } from '../src/contracts/adapter.js';
 import type { Json } from '../src/contracts/frames.js';
 import { feedFrame, openFeed, usageOf, type Feed } from '../src/domain/feed.js';
-import type { Amount } from '../src/domain/session-setup.js';
+import type { Amount } from '../src/domain/session/setup.js';
 import type { SessionPolicy } from '../src/contracts/session.js';
 import type { AgentPort } from './ports.js';
 

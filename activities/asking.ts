@@ -2,7 +2,7 @@ import type { Context as TraceContext } from '@opentelemetry/api';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { inSpan, workContext } from '../src/tracing.js';
-import type { Amount } from '../src/domain/session-setup.js';
+import type { Amount } from '../src/domain/session/setup.js';
 import { AskError, type Answered, type AskInput } from './ask.js';
 import type { WorkMetrics } from './metrics.js';
 

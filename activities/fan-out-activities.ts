@@ -11,7 +11,7 @@ import type { WorkerOutcome } from '../src/domain/fan-out/effects.js';
 import type { FanInSetup, FanOutSetup } from '../src/domain/fan-out/setup.js';
 import { atLeast } from '../src/domain/numbers.js';
 import { scoreOf } from '../src/domain/refinement/rubric.js';
-import type { Amount } from '../src/domain/session-setup.js';
+import type { Amount } from '../src/domain/session/setup.js';
 import { toFailure } from '../src/failure.js';
 import type { ArtifactStore } from './artifacts/port.js';
 import { asAnswer, combine, type Decided } from './fan-out/fan-in.js';

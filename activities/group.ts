@@ -1,7 +1,7 @@
 import type { BusPort } from '../src/contracts/bus.js';
 import type { SessionPolicy } from '../src/contracts/session.js';
 import type { Vote } from '../src/domain/agreement.js';
-import type { LaneSetup, WindowLimits } from '../src/domain/session-setup.js';
+import type { LaneSetup, WindowLimits } from '../src/domain/session/setup.js';
 import type { Directives, GroupReport } from '../workflows/messages.js';
 import type { WorkMetrics } from './metrics.js';
 import type { AgentPort } from './ports.js';

@@ -1,5 +1,5 @@
 import type { Context, Span } from '@opentelemetry/api';
-import type { Amount, LaneSetup } from '../src/domain/session-setup.js';
+import type { Amount, LaneSetup } from '../src/domain/session/setup.js';
 import { failSpan, openSpan, workContext } from '../src/tracing.js';
 import type { LaneEnd, WorkMetrics } from './metrics.js';
 

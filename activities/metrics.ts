@@ -2,7 +2,7 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Adapter } from '../src/contracts/adapter.js';
 import type { Tier } from '../src/contracts/session.js';
 import type { Kind } from '../src/contracts/work.js';
-import type { Amount } from '../src/domain/session-setup.js';
+import type { Amount } from '../src/domain/session/setup.js';
 
 /** Who is paid for a call. A model that no operator has priced is never called, so that there are few of them. */
 export const providerOf = (adapter: Adapter): string =>

@@ -3,7 +3,7 @@ import type { Json } from '../src/contracts/frames.js';
 import type { Criterion } from '../src/contracts/rubric.js';
 import type { CallFailure, CritiqueOutcome, GenerateOutcome } from '../src/domain/refinement/effects.js';
 import { scoreOf } from '../src/domain/refinement/rubric.js';
-import type { Amount } from '../src/domain/session-setup.js';
+import type { Amount } from '../src/domain/session/setup.js';
 import { mend } from './mend.js';
 import { type NoAnswer, toldCall, type ToldCallInput, type ToldCallPorts } from './told-call.js';
 

@@ -13,7 +13,7 @@ import {
   type FeedReport,
 } from '../src/domain/feed.js';
 import type { FrameCounts } from '../src/domain/lane.js';
-import type { Amount, LaneSetup } from '../src/domain/session-setup.js';
+import type { Amount, LaneSetup } from '../src/domain/session/setup.js';
 import type { GroupInput, GroupPorts } from './group.js';
 import { LaneCall } from './lane-call.js';
 import type { LaneEnd } from './metrics.js';

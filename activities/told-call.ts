@@ -2,7 +2,7 @@ import { Context, type Info } from '@temporalio/activity';
 import type { BusPort } from '../src/contracts/bus.js';
 import type { Json } from '../src/contracts/frames.js';
 import { noAmount } from '../src/domain/budget.js';
-import type { Amount } from '../src/domain/session-setup.js';
+import type { Amount } from '../src/domain/session/setup.js';
 import { inSpan, workContext } from '../src/tracing.js';
 import { ask, AskError, type AskInput } from './ask.js';
 import { beating } from './asking.js';

@@ -9,7 +9,7 @@ import { laneMachine } from './domain/lane-machine.js';
 import type { Machine } from './domain/machine.js';
 import { refinementMachine } from './domain/refinement/machine.js';
 import { rulesPage } from './domain/security-rules/page.js';
-import { sessionMachine, simpleSessionMachine } from './domain/session-machine.js';
+import { sessionMachine, simpleSessionMachine } from './domain/session/machine.js';
 
 const draw = <S extends string, E extends string, F, A extends string>(
   file: string,

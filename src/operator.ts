@@ -2,8 +2,8 @@ import type { Config, Allowance } from './config.js';
 import type { Adapter, ModelAdapter, ScriptEntry } from './contracts/adapter.js';
 import type { Tier } from './contracts/session.js';
 import { approximateTokens, guardBanded } from './domain/budget.js';
-import type { Amount, Operator, WindowLimits } from './domain/session-setup.js';
-import { assumedTokens } from './domain/set-up-session.js';
+import type { Amount, Operator, WindowLimits } from './domain/session/setup.js';
+import { assumedTokens } from './domain/session/set-up-session.js';
 import { createPrices, type Prices } from './pricing.js';
 
 /** Tokens a model may answer with when the request names no limit. */

@@ -1,5 +1,5 @@
 import type { SessionStatus } from '../src/contracts/session.js';
-import type { SessionSetup } from '../src/domain/session-setup.js';
+import type { SessionSetup } from '../src/domain/session/setup.js';
 import type { SessionsPort } from '../src/gateway/work-port.js';
 import { framesUpdate, sessionWorkflowType } from '../workflows/messages.js';
 import { createWorkClient, firstWords, type WorkClientOptions, type WorkDefinition } from './work-client.js';

@@ -8,7 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { SessionStatus } from '../src/contracts/session.js';
-import { sessionTurns } from '../src/domain/session-turns.js';
+import { sessionTurns } from '../src/domain/session/turns.js';
 import { available, ledgerOf, noAmount, subtract } from '../src/domain/budget.js';
 import { checkRoom, outOfBudget, postFrames } from '../src/domain/external-lane.js';
 import {
@@ -22,13 +22,13 @@ import {
   type FeedReport,
 } from '../src/domain/feed.js';
 import { hasEnded } from '../src/domain/lane.js';
-import type { CallSetup, SessionSetup } from '../src/domain/session-setup.js';
+import type { CallSetup, SessionSetup } from '../src/domain/session/setup.js';
 import * as prompts from '../src/domain/prompts.js';
-import { mergeTexts } from '../src/domain/session-result.js';
-import { isOver, nextDue, stepSession } from '../src/domain/session.js';
-import { openSessionState, spent, votesOf, type CallRecord, type Session } from '../src/domain/session-state.js';
-import type { SessionEffect, SessionEvent } from '../src/domain/session-step.js';
-import { sessionDetails, sessionStatus } from '../src/domain/session-view.js';
+import { mergeTexts } from '../src/domain/session/result.js';
+import { isOver, nextDue, stepSession } from '../src/domain/session/session.js';
+import { openSessionState, spent, votesOf, type CallRecord, type Session } from '../src/domain/session/state.js';
+import type { SessionEffect, SessionEvent } from '../src/domain/session/step.js';
+import { sessionDetails, sessionStatus } from '../src/domain/session/view.js';
 import { ParleyError } from '../src/domain/errors.js';
 import { toFailure } from '../src/failure.js';
 import { directivesQuery, framesUpdate, reportSignal } from './messages.js';

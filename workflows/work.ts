@@ -22,7 +22,7 @@ import {
   type EndedTurn,
 } from '../src/domain/checkpoint.js';
 import { ParleyError, type ErrorCode } from '../src/domain/errors.js';
-import type { Amount } from '../src/domain/session-setup.js';
+import type { Amount } from '../src/domain/session/setup.js';
 import { toFailure } from '../src/failure.js';
 import { searchAttributes } from '../temporal/search-attributes.js';
 import { checkpointsQuery, eventsQuery, inspectedNumber, snapshotQuery, statusQuery } from './messages.js';

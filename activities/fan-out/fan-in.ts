@@ -7,7 +7,7 @@ import { consensusOf, customValue, selectBest } from '../../src/domain/fan-out/f
 import { conflictPrompt, mergeAnswers, readDecisions } from '../../src/domain/fan-out/merge-answers.js';
 import type { FanInSetup } from '../../src/domain/fan-out/setup.js';
 import { objectsIn } from '../../src/domain/debate/model-json.js';
-import type { Amount } from '../../src/domain/session-setup.js';
+import type { Amount } from '../../src/domain/session/setup.js';
 import { mend } from '../mend.js';
 import { findFunction } from './functions.js';
 

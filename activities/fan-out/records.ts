@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '../../src/contracts/frames.js';
 import { ParleyError } from '../../src/domain/errors.js';
-import type { Amount } from '../../src/domain/session-setup.js';
+import type { Amount } from '../../src/domain/session/setup.js';
 
 /** A worker's answer as it is kept beside the namespaces, where no worker can reach it. */
 export interface AnswerRecord {

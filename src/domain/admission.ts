@@ -1,5 +1,5 @@
 import { budgetFaults, type Ledger } from './budget.js';
-import type { Amount, WindowLimits } from './session-setup.js';
+import type { Amount, WindowLimits } from './session/setup.js';
 import { windowFaults, type AdapterControl, type Fault } from './window.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { Reconciliation, Tier } from '../contracts/session.js';
 import { ParleyError } from './errors.js';
 import { above } from './numbers.js';
-import type { Amount } from './session-setup.js';
+import type { Amount } from './session/setup.js';
 import type { Fault } from './window.js';
 
 export const noAmount: Amount = { tokens: 0, usdMicros: 0 };

@@ -13,7 +13,7 @@ import {
   type Received,
 } from './frames.js';
 import type { FrameCounts, LaneReport } from './lane.js';
-import type { Amount, WindowLimits } from './session-setup.js';
+import type { Amount, WindowLimits } from './session/setup.js';
 import { answerText } from './text.js';
 import { control as changed, effectiveWindow, isPausing, readyControl, toWire, type AdapterControl } from './window.js';
 

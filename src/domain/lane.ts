@@ -4,7 +4,7 @@ import { jsonBytes, textBytes } from './answer-limit.js';
 import { add, noAmount } from './budget.js';
 import { laneMachine, type LaneActionName, type LaneEventName, type LaneFacts } from './lane-machine.js';
 import { isTerminal, match, step, type Step } from './machine.js';
-import type { Amount, LaneSetup } from './session-setup.js';
+import type { Amount, LaneSetup } from './session/setup.js';
 import { isEmptyAnswer } from './text.js';
 import type { AdapterControl } from './window.js';
 

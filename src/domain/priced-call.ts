@@ -1,7 +1,7 @@
 import type { Adapter } from '../contracts/adapter.js';
 import type { Tier } from '../contracts/session.js';
 import { noAmount } from './budget.js';
-import type { Amount, Operator } from './session-setup.js';
+import type { Amount, Operator } from './session/setup.js';
 import { tierRank } from './tier.js';
 
 /** Calls beside the lanes of sessions have no tier; estimates take the middle guard band. */

@@ -1,7 +1,7 @@
 import type { Waiting } from '../contracts/work.js';
 import { iso } from './instant.js';
 import { isRunning } from './lane.js';
-import { allEnded, isPastDeadline, type Session, type WaitingRecord } from './session-state.js';
+import { allEnded, isPastDeadline, type Session, type WaitingRecord } from './session/state.js';
 
 /** The one helper that says why a session is not moving; null: it is moving, or over. */
 export const waitingFor = (session: Session): Omit<WaitingRecord, 'since'> | null => {

@@ -1,6 +1,6 @@
 import type { ControlFrame, ControlStatus, Window } from '../contracts/frames.js';
 import type { ErrorCode } from './errors.js';
-import type { Amount, WindowLimits } from './session-setup.js';
+import type { Amount, WindowLimits } from './session/setup.js';
 
 /** One guard that failed, in words that say what would have been accepted. */
 export interface Fault {

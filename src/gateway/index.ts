@@ -11,7 +11,7 @@ import type { AuditReader } from '../contracts/audit.js';
 import type { BusPort } from '../contracts/bus.js';
 import type { MemoryReader } from '../contracts/memory.js';
 import { ParleyError } from '../domain/errors.js';
-import type { Operator } from '../domain/session-setup.js';
+import type { Operator } from '../domain/session/setup.js';
 import { createOperator } from '../operator.js';
 import { createCheckpoints } from '../../temporal/checkpoints.js';
 import { createDebatesClient } from '../../temporal/debates-client.js';

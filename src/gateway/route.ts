@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { ArtifactReader } from '../contracts/artifact.js';
 import type { AuditReader } from '../contracts/audit.js';
 import type { BusPort } from '../contracts/bus.js';
-import type { Operator } from '../domain/session-setup.js';
+import type { Operator } from '../domain/session/setup.js';
 import type { Config } from '../config.js';
 import type { Caller } from '../contracts/access.js';
 import type { MemoryReader } from '../contracts/memory.js';

@@ -11,7 +11,7 @@ import type { DebateSetup } from '../domain/debate/setup.js';
 import type { FanOutSetup } from '../domain/fan-out/setup.js';
 import type { RefinementSetup } from '../domain/refinement/setup.js';
 import type { FeedbackReceipt } from '../domain/feedback-answer.js';
-import type { SessionSetup } from '../domain/session-setup.js';
+import type { SessionSetup } from '../domain/session/setup.js';
 import type { EventsAnswer } from '../../workflows/messages.js';
 
 export interface WorkFilter {

@@ -16,7 +16,7 @@ import {
   usd,
 } from '../../src/domain/budget.js';
 import { ParleyError } from '../../src/domain/errors.js';
-import type { Amount } from '../../src/domain/session-setup.js';
+import type { Amount } from '../../src/domain/session/setup.js';
 import { admissionOrder, preemptionOrder } from '../../src/domain/tier.js';
 
 const amount = (tokens: number, usdMicros = 0): Amount => ({ tokens, usdMicros });

@@ -1,5 +1,5 @@
 import type { ControlStatus } from '../../src/contracts/frames.js';
-import type { WindowLimits } from '../../src/domain/session-setup.js';
+import type { WindowLimits } from '../../src/domain/session/setup.js';
 import {
   control,
   effectiveWindow,

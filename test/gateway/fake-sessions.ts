@@ -3,7 +3,7 @@ import type { Frame, FramesAnswer } from '../../src/contracts/frames.js';
 import type { SessionState, SessionStatus } from '../../src/contracts/session.js';
 import type { WorkList } from '../../src/contracts/work.js';
 import { ParleyError } from '../../src/domain/errors.js';
-import type { SessionSetup } from '../../src/domain/session-setup.js';
+import type { SessionSetup } from '../../src/domain/session/setup.js';
 import type { SessionsPort, WorkFilter, WorkIndex } from '../../src/gateway/work-port.js';
 import { sessionDefinition } from '../../temporal/sessions-client.js';
 import type { EventsAnswer } from '../../workflows/messages.js';

@@ -1,7 +1,7 @@
 import { loadConfig } from '../../src/config.js';
 import { openSessionSchema, type OpenSessionBody } from '../../src/contracts/session.js';
-import type { Operator } from '../../src/domain/session-setup.js';
-import { setUpSession } from '../../src/domain/set-up-session.js';
+import type { Operator } from '../../src/domain/session/setup.js';
+import { setUpSession } from '../../src/domain/session/set-up-session.js';
 import { createOperator } from '../../src/operator.js';
 import { aSession } from './rig.js';
 

@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { openSessionSchema } from '../../src/contracts/session.js';
-import { setUpSession } from '../../src/domain/set-up-session.js';
+import { setUpSession } from '../../src/domain/session/set-up-session.js';
 import { fromFailure, toFailure } from '../../src/failure.js';
 import { ParleyError, type ErrorCode } from '../../src/domain/errors.js';
 import { createSessionsClient } from '../../temporal/sessions-client.js';

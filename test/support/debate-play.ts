@@ -11,7 +11,7 @@ import type { AskOutcome, DebateEffect, DebateEvent } from '../../src/domain/deb
 import { setUpDebate, type DebateIdentity } from '../../src/domain/debate/set-up-debate.js';
 import type { RoleAnswer } from '../../src/domain/debate/statement.js';
 import { openDebateState, type DebateState } from '../../src/domain/debate/state.js';
-import type { Amount, Operator } from '../../src/domain/session-setup.js';
+import type { Amount, Operator } from '../../src/domain/session/setup.js';
 import { deepFreeze, freeOperator } from './session-play.js';
 
 type RoleBody = Partial<OpenDebateBody['roles']['analyst']>;

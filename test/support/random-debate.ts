@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { planSchema, type Plan } from '../../src/contracts/plan.js';
 import { isOver, nextDue } from '../../src/domain/debate/debate.js';
 import type { AskOutcome } from '../../src/domain/debate/effects.js';
-import type { Amount } from '../../src/domain/session-setup.js';
+import type { Amount } from '../../src/domain/session/setup.js';
 import { answer, DebatePlay, failed, report, unreadable, type DebateBody } from './debate-play.js';
 
 /** What comes of whatever is under way; each kind of effect takes what fits it. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Json } from '../../src/contracts/frames.js';
-import type { Operator } from '../../src/domain/session-setup.js';
-import { isOver, nextDue } from '../../src/domain/session.js';
+import type { Operator } from '../../src/domain/session/setup.js';
+import { isOver, nextDue } from '../../src/domain/session/session.js';
 import { Play, type PlayBody, type Told } from './session-play.js';
 
 /** One thing that happens to one lane; `lane` counts round the lanes there are, `shift` is added to its attempt. */

@@ -11,7 +11,7 @@ import type {
 import { nextDue, stepRefinement } from '../../src/domain/refinement/refinement.js';
 import { setUpRefinement } from '../../src/domain/refinement/set-up-refinement.js';
 import { openRefinementState, type RefinementState } from '../../src/domain/refinement/state.js';
-import type { Amount, Operator } from '../../src/domain/session-setup.js';
+import type { Amount, Operator } from '../../src/domain/session/setup.js';
 import { deepFreeze, freeOperator } from './session-play.js';
 
 const adapter = { kind: 'scripted' as const, script: [{ final: 'x' }] };

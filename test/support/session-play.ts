@@ -1,11 +1,11 @@
 import type { SessionDurableEvent } from '../../src/contracts/session-events.js';
 import { openSessionSchema, type OpenSessionBody } from '../../src/contracts/session.js';
 import type { LaneReport } from '../../src/domain/lane.js';
-import type { Operator } from '../../src/domain/session-setup.js';
-import { setUpSession } from '../../src/domain/set-up-session.js';
-import { nextDue, stepSession } from '../../src/domain/session.js';
-import type { SessionEffect, SessionEvent } from '../../src/domain/session-step.js';
-import { openSessionState, type Session } from '../../src/domain/session-state.js';
+import type { Operator } from '../../src/domain/session/setup.js';
+import { setUpSession } from '../../src/domain/session/set-up-session.js';
+import { nextDue, stepSession } from '../../src/domain/session/session.js';
+import type { SessionEffect, SessionEvent } from '../../src/domain/session/step.js';
+import { openSessionState, type Session } from '../../src/domain/session/state.js';
 
 export const freeOperator: Operator = {
   policyFault: () => null,

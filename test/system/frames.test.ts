@@ -8,7 +8,7 @@ import {
   type OpenSessionBody,
   type SessionStatus,
 } from '../../src/contracts/session.js';
-import { setUpSession } from '../../src/domain/set-up-session.js';
+import { setUpSession } from '../../src/domain/session/set-up-session.js';
 import { createOperator } from '../../src/operator.js';
 import { framesUpdate, sessionWorkflowType } from '../../workflows/messages.js';
 import type { SaidFrame } from '../support/frame-agent.js';

@@ -1,6 +1,6 @@
 import type { OpenSessionBody, SessionState, SessionStatus } from '../../src/contracts/session.js';
 import { laneMachine } from '../../src/domain/lane-machine.js';
-import { sessionMachine, simpleSessionMachine } from '../../src/domain/session-machine.js';
+import { sessionMachine, simpleSessionMachine } from '../../src/domain/session/machine.js';
 import { startProduct, type Product } from '../support/product.js';
 import {
   beat,

@@ -10,7 +10,7 @@ import { hearRepair } from './healing.js';
 import { hear, settleCall } from './rounds.js';
 import { loseTask, takeReport, takeRestored, takeSnapshot, takeUndone } from './running.js';
 import type { CodedFault, Pending } from './state.js';
-import type { Amount } from '../session-setup.js';
+import type { Amount } from '../session/setup.js';
 
 export type Answer = Extract<DebateEvent, { id: number }>;
 

@@ -1,6 +1,6 @@
 import type { Role } from '../../contracts/debate.js';
 import { add, approximateTokens, available, budgetFaults, ledgerOf, type Ledger, noAmount } from '../budget.js';
-import type { Amount } from '../session-setup.js';
+import type { Amount } from '../session/setup.js';
 import type { Ask, AskPurpose } from './effects.js';
 import { estimateOf } from '../priced-call.js';
 import type { DebateSetup } from './setup.js';

@@ -6,7 +6,7 @@ import type { Finding } from '../../contracts/finding.js';
 import type { GivenFeedback } from '../../contracts/feedback.js';
 import type { MemoryContext, TraceRecord } from '../../contracts/memory.js';
 import type { Plan, Task } from '../../contracts/plan.js';
-import type { Amount } from '../session-setup.js';
+import type { Amount } from '../session/setup.js';
 import type { RoleAnswer } from './statement.js';
 
 export const askPurposes = ['statement', 'diagnosis', 'repair'] as const;

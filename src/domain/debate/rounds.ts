@@ -3,7 +3,7 @@ import type { Statement } from '../../contracts/debate-status.js';
 import type { Finding } from '../../contracts/finding.js';
 import { add, noAmount, usd } from '../budget.js';
 import { iso } from '../instant.js';
-import type { Amount } from '../session-setup.js';
+import type { Amount } from '../session/setup.js';
 import { callOf, spent } from './calls.js';
 import { type DebateDraft, say, want } from './draft.js';
 import type { AskOutcome, AskPurpose } from './effects.js';

@@ -3,7 +3,7 @@ import type { SandboxOptions } from '../../contracts/execution.js';
 import type { ApprovalPolicy } from '../../contracts/feedback.js';
 import type { Plan } from '../../contracts/plan.js';
 import type { BudgetLimits } from '../budget.js';
-import type { Amount, CallSetup } from '../session-setup.js';
+import type { Amount, CallSetup } from '../session/setup.js';
 
 /** A role with everything decided that depends on the operator's configuration, so that the workflow needs none of it. */
 export interface RoleSetup extends Omit<CallSetup, 'faults'> {

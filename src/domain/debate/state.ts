@@ -16,7 +16,7 @@ import type { Finding } from '../../contracts/finding.js';
 import type { MemoryContext, MemoryReport, Tag } from '../../contracts/memory.js';
 import type { Plan, Task } from '../../contracts/plan.js';
 import { noAmount } from '../budget.js';
-import type { Amount } from '../session-setup.js';
+import type { Amount } from '../session/setup.js';
 import type { DebateEffect } from './effects.js';
 import type { DebateSetup } from './setup.js';
 

@@ -1,6 +1,6 @@
 import { add, approximateTokens, available, budgetFaults, ledgerOf, type Ledger, noAmount } from '../budget.js';
 import { estimateOf } from '../priced-call.js';
-import type { Amount } from '../session-setup.js';
+import type { Amount } from '../session/setup.js';
 import { admit, startOrder } from './admission.js';
 import { changeTask, type FanOutDraft } from './draft.js';
 import type { PricedAdapter, WorkerAgent, WorkerTask } from './setup.js';

@@ -1,6 +1,6 @@
 import type { Combined, FanInScore, Kept } from '../../contracts/fan-out-status.js';
 import type { Json } from '../../contracts/frames.js';
-import type { Amount } from '../session-setup.js';
+import type { Amount } from '../session/setup.js';
 
 /** What came of a worker: its answer, or where it is kept when it is large; a failure; or that it was stopped. */
 export type WorkerOutcome =

@@ -10,7 +10,7 @@ import type {
 } from '../../contracts/fan-out-status.js';
 import type { Json } from '../../contracts/frames.js';
 import { noAmount } from '../budget.js';
-import type { Amount } from '../session-setup.js';
+import type { Amount } from '../session/setup.js';
 import type { FanOutSetup } from './setup.js';
 
 /** One task as it stands; times are epoch milliseconds. Small, as there may be thousands of them. */

@@ -2,7 +2,7 @@ import type { RefinementRole } from '../../contracts/refinement.js';
 import { add, approximateTokens, available, budgetFaults, ledgerOf, usd } from '../budget.js';
 import { iso } from '../instant.js';
 import { estimateOf } from '../priced-call.js';
-import type { Amount } from '../session-setup.js';
+import type { Amount } from '../session/setup.js';
 import { type RefinementDraft, say } from './draft.js';
 import type { RefinementCall, RefinementPending } from './effects.js';
 import { critiqueAgainPrompt, critiquePrompt, generatePrompt } from './prompts.js';

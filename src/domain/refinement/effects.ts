@@ -2,7 +2,7 @@ import type { Adapter } from '../../contracts/adapter.js';
 import type { Json } from '../../contracts/frames.js';
 import type { RefinementRole } from '../../contracts/refinement.js';
 import type { Criterion } from '../../contracts/rubric.js';
-import type { Amount } from '../session-setup.js';
+import type { Amount } from '../session/setup.js';
 import type { Critique } from './rubric.js';
 
 /** One call of the generator or the critic. */

@@ -1,8 +1,8 @@
 import type { OpenRefinement, RefinementRole } from '../../contracts/refinement.js';
 import { micros } from '../budget.js';
 import { pricedCall } from '../priced-call.js';
-import { adapterName, type SetupIdentity } from '../set-up-session.js';
-import type { Operator } from '../session-setup.js';
+import { adapterName, type SetupIdentity } from '../session/set-up-session.js';
+import type { Operator } from '../session/setup.js';
 import { shapedInstructions } from '../template.js';
 import { builtInInstructions } from './roles.js';
 import { defaultRubric, normalised } from './rubric.js';

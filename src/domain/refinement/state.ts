@@ -2,7 +2,7 @@ import type { Json } from '../../contracts/frames.js';
 import type { RefinementRole } from '../../contracts/refinement.js';
 import type { RefinementResult, RefinementStateName } from '../../contracts/refinement-status.js';
 import { noAmount } from '../budget.js';
-import type { Amount } from '../session-setup.js';
+import type { Amount } from '../session/setup.js';
 import type { RefinementPending } from './effects.js';
 import type { RefinementEventName } from './machine.js';
 import type { Critique } from './rubric.js';

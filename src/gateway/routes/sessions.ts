@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { framesAnswerSchema, postFramesSchema } from '../../contracts/frames.js';
 import { openSessionSchema, sessionStartedSchema, sessionStatusSchema } from '../../contracts/session.js';
-import type { SessionSetup } from '../../domain/session-setup.js';
+import type { SessionSetup } from '../../domain/session/setup.js';
 import { compilePattern } from '../../domain/pattern.js';
-import { premiumLaneId } from '../../domain/session-lanes.js';
-import { setUpSession } from '../../domain/set-up-session.js';
+import { premiumLaneId } from '../../domain/session/lanes.js';
+import { setUpSession } from '../../domain/session/set-up-session.js';
 import { bearer } from '../auth.js';
 import { ProblemError } from '../problem.js';
 import { type Ports, route } from '../route.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Links } from '../../contracts/work.js';
 import { type Kind, type Started, workIdSchema } from '../../contracts/work.js';
-import type { SetupIdentity } from '../../domain/set-up-session.js';
+import type { SetupIdentity } from '../../domain/session/set-up-session.js';
 import { collectionOf, linksOf } from '../../links.js';
 import { codeOf, failSpan, openSpan, workContext } from '../../tracing.js';
 import { bodyHash, idForKey } from '../canonical.js';

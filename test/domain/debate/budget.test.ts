@@ -1,4 +1,4 @@
-import type { Operator } from '../../../src/domain/session-setup.js';
+import type { Operator } from '../../../src/domain/session/setup.js';
 import { spent } from '../../../src/domain/debate/calls.js';
 import { DebatePlay, plan, unreadable, answer } from '../../support/debate-play.js';
 

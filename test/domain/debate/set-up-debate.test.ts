@@ -1,7 +1,7 @@
 import { openDebateSchema } from '../../../src/contracts/debate.js';
 import { builtInInstructions, roleOrder } from '../../../src/domain/debate/roles.js';
 import { setUpDebate, type DebateIdentity } from '../../../src/domain/debate/set-up-debate.js';
-import type { Operator } from '../../../src/domain/session-setup.js';
+import type { Operator } from '../../../src/domain/session/setup.js';
 import { debateBody, type DebateBody } from '../../support/debate-play.js';
 import { freeOperator } from '../../support/session-play.js';
 

@@ -1,14 +1,14 @@
-import { isDecided, type Agreement } from './agreement.js';
-import { add, noAmount, subtract, usd } from './budget.js';
-import { iso } from './instant.js';
-import type { Lane } from './lane.js';
-import { atLeast } from './numbers.js';
-import { agreementAmong, hasQuorum, leaderHasFinal, presentVotes } from './session-agreement.js';
-import type { SessionDraft } from './session-draft.js';
-import { cancelLanes, replaceLane } from './session-lanes.js';
-import { leaderChanged } from './session-provisional.js';
-import { reconciliationOf } from './session-result.js';
-import { isEscalation, running, votesOf, type Session } from './session-state.js';
+import { isDecided, type Agreement } from '../agreement.js';
+import { add, noAmount, subtract, usd } from '../budget.js';
+import { iso } from '../instant.js';
+import type { Lane } from '../lane.js';
+import { atLeast } from '../numbers.js';
+import { agreementAmong, hasQuorum, leaderHasFinal, presentVotes } from './agreement.js';
+import type { SessionDraft } from './draft.js';
+import { cancelLanes, replaceLane } from './lanes.js';
+import { leaderChanged } from './provisional.js';
+import { reconciliationOf } from './result.js';
+import { isEscalation, running, votesOf, type Session } from './state.js';
 
 /** A premium lane that was called in because of doubt is heard out: what made it necessary must not end it. */
 export const awaitsPremium = (session: Session): boolean =>

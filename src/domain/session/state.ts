@@ -1,11 +1,11 @@
-import type { Json } from '../contracts/frames.js';
-import type { SessionErrorBody, SessionResult, SessionState } from '../contracts/session.js';
-import type { Waiting } from '../contracts/work.js';
-import type { Lane } from './lane.js';
-import { answerOf, contributes, isRunning, openLane } from './lane.js';
-import { isVote, type Vote } from './agreement.js';
-import { add, noAmount, subtract } from './budget.js';
-import type { Amount, SessionSetup } from './session-setup.js';
+import type { Json } from '../../contracts/frames.js';
+import type { SessionErrorBody, SessionResult, SessionState } from '../../contracts/session.js';
+import type { Waiting } from '../../contracts/work.js';
+import type { Lane } from '../lane.js';
+import { answerOf, contributes, isRunning, openLane } from '../lane.js';
+import { isVote, type Vote } from '../agreement.js';
+import { add, noAmount, subtract } from '../budget.js';
+import type { Amount, SessionSetup } from './setup.js';
 
 export interface ProvisionalRecord {
   number: number;

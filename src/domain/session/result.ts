@@ -1,12 +1,12 @@
-import type { Json } from '../contracts/frames.js';
-import type { Reconciliation, SessionResult } from '../contracts/session.js';
-import { chooseReconciliation } from './adaptive.js';
-import { type Vote } from './agreement.js';
-import { usd } from './budget.js';
-import { atLeast } from './numbers.js';
-import { reconcile, type Reconciled } from './reconciliation.js';
-import { agreementBy } from './remembered-agreement.js';
-import type { Session } from './session-state.js';
+import type { Json } from '../../contracts/frames.js';
+import type { Reconciliation, SessionResult } from '../../contracts/session.js';
+import { chooseReconciliation } from '../adaptive.js';
+import { type Vote } from '../agreement.js';
+import { usd } from '../budget.js';
+import { atLeast } from '../numbers.js';
+import { reconcile, type Reconciled } from '../reconciliation.js';
+import { agreementBy } from '../remembered-agreement.js';
+import type { Session } from './state.js';
 
 /** The policy in force: as asked, or chosen by need when `adaptive` is on (details 1.4). */
 export const reconciliationOf = (session: Session): Reconciliation => {

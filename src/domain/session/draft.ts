@@ -1,8 +1,8 @@
-import { noAmount } from './budget.js';
-import { iso } from './instant.js';
-import type { Amount } from './session-setup.js';
-import type { Session } from './session-state.js';
-import type { SessionStep } from './session-step.js';
+import { noAmount } from '../budget.js';
+import { iso } from '../instant.js';
+import type { Amount } from './setup.js';
+import type { Session } from './state.js';
+import type { SessionStep } from './step.js';
 
 /**
  * A session in the middle of a step, with what has come of it so far. Functions that take a draft change it: they assign

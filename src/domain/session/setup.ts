@@ -1,6 +1,6 @@
-import type { Adapter } from '../contracts/adapter.js';
-import type { ErrorCode } from './errors.js';
-import type { LaneSpec, OpenSession, SessionPolicy, Tier } from '../contracts/session.js';
+import type { Adapter } from '../../contracts/adapter.js';
+import type { ErrorCode } from '../errors.js';
+import type { LaneSpec, OpenSession, SessionPolicy, Tier } from '../../contracts/session.js';
 
 /** Money in millionths of a US dollar: whole numbers add up without rounding. */
 export interface Amount {

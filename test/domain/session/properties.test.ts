@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { sessionEventSchema, type SessionDurableEvent } from '../../src/contracts/session-events.js';
-import { sessionStatusSchema } from '../../src/contracts/session.js';
-import { hasEnded } from '../../src/domain/lane.js';
-import { isOver, nextDue } from '../../src/domain/session.js';
-import { spent, type Session } from '../../src/domain/session-state.js';
-import type { SessionEffect } from '../../src/domain/session-step.js';
-import { sessionStatus } from '../../src/domain/session-view.js';
-import { isEmptyAnswer } from '../../src/domain/text.js';
-import { playOut, randomPlay, type RandomPlay } from '../support/random-play.js';
+import { sessionEventSchema, type SessionDurableEvent } from '../../../src/contracts/session-events.js';
+import { sessionStatusSchema } from '../../../src/contracts/session.js';
+import { hasEnded } from '../../../src/domain/lane.js';
+import { isOver, nextDue } from '../../../src/domain/session/session.js';
+import { spent, type Session } from '../../../src/domain/session/state.js';
+import type { SessionEffect } from '../../../src/domain/session/step.js';
+import { sessionStatus } from '../../../src/domain/session/view.js';
+import { isEmptyAnswer } from '../../../src/domain/text.js';
+import { playOut, randomPlay, type RandomPlay } from '../../support/random-play.js';
 
 interface Moment {
   before: Session;

@@ -1,6 +1,6 @@
-import type { SessionState } from '../contracts/session.js';
-import { sessionStates } from './lane-states.js';
-import type { Guard, Machine } from './machine.js';
+import type { SessionState } from '../../contracts/session.js';
+import { sessionStates } from '../lane-states.js';
+import type { Guard, Machine } from '../machine.js';
 
 export const sessionEvents = [
   'FAN_OUT',

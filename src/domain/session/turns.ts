@@ -1,7 +1,7 @@
-import type { EndedTurn } from './checkpoint.js';
-import { hasEnded } from './lane.js';
-import type { Session } from './session-state.js';
-import type { SessionEvent } from './session-step.js';
+import type { EndedTurn } from '../checkpoint.js';
+import { hasEnded } from '../lane.js';
+import type { Session } from './state.js';
+import type { SessionEvent } from './step.js';
 
 const calls = { ARBITER_RESULT: 'arbiter', MERGED: 'merge' } as const;
 

@@ -1,17 +1,9 @@
-import type { Json } from '../contracts/frames.js';
-import type { Agreement, Vote } from './agreement.js';
-import { above, atLeast } from './numbers.js';
-import { answerOf, contributes } from './lane.js';
-import { agreementBy } from './remembered-agreement.js';
-import {
-  allEnded,
-  countedVotes,
-  isPastDeadline,
-  isScored,
-  reconcilableVotes,
-  votesOf,
-  type Session,
-} from './session-state.js';
+import type { Json } from '../../contracts/frames.js';
+import type { Agreement, Vote } from '../agreement.js';
+import { above, atLeast } from '../numbers.js';
+import { answerOf, contributes } from '../lane.js';
+import { agreementBy } from '../remembered-agreement.js';
+import { allEnded, countedVotes, isPastDeadline, isScored, reconcilableVotes, votesOf, type Session } from './state.js';
 
 /** No lane can finalise any more, or none is waited for: what there is has to do. */
 const isLate = (session: Session, now: number): boolean =>

@@ -1,14 +1,14 @@
-import type { SessionErrorBody } from '../contracts/session.js';
-import { iso } from './instant.js';
-import { isRunning } from './lane.js';
-import { admissionFaults, arbiterFaults, refusedCall } from './session-admission.js';
-import { leaderHasFinal, presentAgreement } from './session-agreement.js';
-import { inWords, note, type SessionDraft } from './session-draft.js';
-import { wantsArbiter } from './session-facts.js';
-import type { SessionEventName } from './session-machine.js';
-import { needsMergeCall, reconciled, sessionResult } from './session-result.js';
-import { isPastDeadline, reconcilableVotes, type CallRecord, type Session } from './session-state.js';
-import { isEmptyAnswer } from './text.js';
+import type { SessionErrorBody } from '../../contracts/session.js';
+import { iso } from '../instant.js';
+import { isRunning } from '../lane.js';
+import { admissionFaults, arbiterFaults, refusedCall } from './admission.js';
+import { leaderHasFinal, presentAgreement } from './agreement.js';
+import { inWords, note, type SessionDraft } from './draft.js';
+import { wantsArbiter } from './facts.js';
+import type { SessionEventName } from './machine.js';
+import { needsMergeCall, reconciled, sessionResult } from './result.js';
+import { isPastDeadline, reconcilableVotes, type CallRecord, type Session } from './state.js';
+import { isEmptyAnswer } from '../text.js';
 
 /** From here on the answers stand: what lanes still say changes nothing. */
 export const freeze = ({ session, now }: SessionDraft, on: SessionEventName): void => {

@@ -1,8 +1,8 @@
-import { admissionFaults } from './session-admission.js';
-import { presentVotes } from './session-agreement.js';
-import { inWords, note, type SessionDraft } from './session-draft.js';
-import { isPastDeadline, isScored, scoreKey, type Session } from './session-state.js';
-import type { SessionEvent } from './session-step.js';
+import { admissionFaults } from './admission.js';
+import { presentVotes } from './agreement.js';
+import { inWords, note, type SessionDraft } from './draft.js';
+import { isPastDeadline, isScored, scoreKey, type Session } from './state.js';
+import type { SessionEvent } from './step.js';
 
 /**
  * Whether it is known which of the answers so far agree: only a judge has to be asked first. What it is asked past the

@@ -1,12 +1,12 @@
-import { sessionStates } from '../../src/contracts/session.js';
+import { sessionStates } from '../../../src/contracts/session.js';
 import {
   sessionEvents,
   sessionMachine,
   simpleSessionMachine,
   type SessionFacts,
-} from '../../src/domain/session-machine.js';
-import { step } from '../../src/domain/machine.js';
-import { assignments, expected, taken, type SpecRow } from './tables.js';
+} from '../../../src/domain/session/machine.js';
+import { step } from '../../../src/domain/machine.js';
+import { assignments, expected, taken, type SpecRow } from '../tables.js';
 
 const facts = assignments<keyof SessionFacts>([
   'agreementHolds',

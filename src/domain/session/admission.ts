@@ -1,8 +1,8 @@
-import { admit } from './admission.js';
-import { add, ledgerOf, usd } from './budget.js';
-import type { CallSetup } from './session-setup.js';
-import { reserved, running, spent, type CallRecord, type Session } from './session-state.js';
-import { effectiveWindow, type Fault } from './window.js';
+import { admit } from '../admission.js';
+import { add, ledgerOf, usd } from '../budget.js';
+import type { CallSetup } from './setup.js';
+import { reserved, running, spent, type CallRecord, type Session } from './state.js';
+import { effectiveWindow, type Fault } from '../window.js';
 
 /** Every guard that a call fails at this moment, [] when it may be made: window_ok, budget_ok, policy_ok (spec 01). */
 export const admissionFaults = (session: Session, call: CallSetup, now: number): Fault[] => {

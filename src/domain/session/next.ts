@@ -1,11 +1,11 @@
-import { hasQuorum, holds, leaderHasFinal, presentAgreement } from './session-agreement.js';
-import { awaitsPremium, exitsEarly, isAnswerDecided } from './session-early-exit.js';
-import { escalationOf } from './session-facts.js';
-import type { SessionEventName } from './session-machine.js';
-import { leaderChanged } from './session-provisional.js';
-import { needsMergeCall } from './session-result.js';
-import { scoreOf } from './session-scoring.js';
-import { allEnded, hasAnswer, isPastDeadline, type Session } from './session-state.js';
+import { hasQuorum, holds, leaderHasFinal, presentAgreement } from './agreement.js';
+import { awaitsPremium, exitsEarly, isAnswerDecided } from './early-exit.js';
+import { escalationOf } from './facts.js';
+import type { SessionEventName } from './machine.js';
+import { leaderChanged } from './provisional.js';
+import { needsMergeCall } from './result.js';
+import { scoreOf } from './scoring.js';
+import { allEnded, hasAnswer, isPastDeadline, type Session } from './state.js';
 
 /** What a session does next by itself: an event of its machine, or what has to come before one. */
 export type Move = { type: 'raise'; on: SessionEventName } | { type: 'ask_scorer' } | { type: 'time_out_lanes' };

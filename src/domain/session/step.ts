@@ -1,8 +1,8 @@
-import type { SessionDurableEvent } from '../contracts/session-events.js';
-import type { RatingTable } from '../contracts/memory.js';
-import type { LaneReport } from './lane.js';
-import type { Amount } from './session-setup.js';
-import type { CallRecord, Session } from './session-state.js';
+import type { SessionDurableEvent } from '../../contracts/session-events.js';
+import type { RatingTable } from '../../contracts/memory.js';
+import type { LaneReport } from '../lane.js';
+import type { Amount } from './setup.js';
+import type { CallRecord, Session } from './state.js';
 
 /** What can happen to a session, from outside the pure code. */
 export type SessionEvent =

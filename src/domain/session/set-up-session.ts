@@ -1,7 +1,7 @@
-import type { Adapter } from '../contracts/adapter.js';
-import type { Window } from '../contracts/frames.js';
-import type { Tier } from '../contracts/session.js';
-import { noAmount } from './budget.js';
+import type { Adapter } from '../../contracts/adapter.js';
+import type { Window } from '../../contracts/frames.js';
+import type { Tier } from '../../contracts/session.js';
+import { noAmount } from '../budget.js';
 import type {
   LaneSpec,
   OpenSession,
@@ -11,7 +11,7 @@ import type {
   LaneSetup,
   SessionSetup,
   WindowLimits,
-} from './session-setup.js';
+} from './setup.js';
 
 /** Tokens of a call whose adapter gives no hint of its size (a program, a remote agent). */
 export const assumedTokens = 256;

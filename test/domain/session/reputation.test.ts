@@ -1,5 +1,5 @@
-import type { RatingTable } from '../../src/contracts/memory.js';
-import { Play } from '../support/session-play.js';
+import type { RatingTable } from '../../../src/contracts/memory.js';
+import { Play } from '../../support/session-play.js';
 
 const ratings = (elo: Record<string, number>): RatingTable =>
   Object.fromEntries(

@@ -1,8 +1,8 @@
-import type { RatingTable } from '../contracts/memory.js';
-import { eloFactor } from './elo.js';
-import { openLane } from './lane.js';
-import { note, type SessionDraft } from './session-draft.js';
-import type { LaneSetup } from './session-setup.js';
+import type { RatingTable } from '../../contracts/memory.js';
+import { eloFactor } from '../elo.js';
+import { openLane } from '../lane.js';
+import { note, type SessionDraft } from './draft.js';
+import type { LaneSetup } from './setup.js';
 
 /** Memory is asked before the lanes go out: a weight is then the same for every replay, whatever is stored meanwhile. */
 export const askForRatings = ({ session, effects }: SessionDraft): void => {

@@ -1,6 +1,6 @@
-import type { Json } from '../../src/contracts/frames.js';
-import { stepSession } from '../../src/domain/session.js';
-import { finals, fails, Play, type PlayBody } from '../support/session-play.js';
+import type { Json } from '../../../src/contracts/frames.js';
+import { stepSession } from '../../../src/domain/session/session.js';
+import { finals, fails, Play, type PlayBody } from '../../support/session-play.js';
 
 const noEarlyExit = { early_exit: { enabled: false } };
 const premium = {

@@ -1,11 +1,11 @@
-import type { LaneStatus, Provisional, SessionStatus } from '../contracts/session.js';
-import type { Lifecycle, Spend } from '../contracts/work.js';
-import { usd } from './budget.js';
-import { iso } from './instant.js';
-import { answerOf, isRunning, type Lane } from './lane.js';
-import type { Amount } from './session-setup.js';
-import { spent, type Session } from './session-state.js';
-import { describeWaiting } from './waiting.js';
+import type { LaneStatus, Provisional, SessionStatus } from '../../contracts/session.js';
+import type { Lifecycle, Spend } from '../../contracts/work.js';
+import { usd } from '../budget.js';
+import { iso } from '../instant.js';
+import { answerOf, isRunning, type Lane } from '../lane.js';
+import type { Amount } from './setup.js';
+import { spent, type Session } from './state.js';
+import { describeWaiting } from '../waiting.js';
 
 export const spend = (amount: Amount): Spend => ({ tokens: amount.tokens, usd: usd(amount.usdMicros) });
 

@@ -1,10 +1,10 @@
-import type { Json } from '../contracts/frames.js';
-import { answersAgree, type Agreement } from './agreement.js';
-import { iso } from './instant.js';
-import { answerBy, holds, presentAgreement } from './session-agreement.js';
-import { note, type SessionDraft } from './session-draft.js';
-import { isScored, type Session } from './session-state.js';
-import { answerText, normalise } from './text.js';
+import type { Json } from '../../contracts/frames.js';
+import { answersAgree, type Agreement } from '../agreement.js';
+import { iso } from '../instant.js';
+import { answerBy, holds, presentAgreement } from './agreement.js';
+import { note, type SessionDraft } from './draft.js';
+import { isScored, type Session } from './state.js';
+import { answerText, normalise } from '../text.js';
 
 const isSameAnswer = (a: Json, b: Json): boolean => normalise(answerText(a)) === normalise(answerText(b));
 

@@ -1,27 +1,27 @@
-import { add } from './budget.js';
-import { iso } from './instant.js';
-import { isTerminal, step, type Machine } from './machine.js';
-import { presentAgreement } from './session-agreement.js';
-import { note, openDraft, type SessionDraft } from './session-draft.js';
-import { cancelBronze, reallocateBudget } from './session-early-exit.js';
-import { emitFinal, freeze, nameReasons, noteUnaskedArbiter, startMerge, unlessEmpty } from './session-end.js';
-import { escalationOf, factsOf } from './session-facts.js';
-import { addPremiumLane, cancelLanes, endGroup, fanOut, takeReport, timeOutLanes } from './session-lanes.js';
+import { add } from '../budget.js';
+import { iso } from '../instant.js';
+import { isTerminal, step, type Machine } from '../machine.js';
+import { presentAgreement } from './agreement.js';
+import { note, openDraft, type SessionDraft } from './draft.js';
+import { cancelBronze, reallocateBudget } from './early-exit.js';
+import { emitFinal, freeze, nameReasons, noteUnaskedArbiter, startMerge, unlessEmpty } from './end.js';
+import { escalationOf, factsOf } from './facts.js';
+import { addPremiumLane, cancelLanes, endGroup, fanOut, takeReport, timeOutLanes } from './lanes.js';
 import {
   sessionMachine,
   simpleSessionMachine,
   type SessionActionName,
   type SessionEventName,
   type SessionFacts,
-} from './session-machine.js';
-import { nextMove } from './session-next.js';
-import { emitProvisional, emitRevision, expireProvisional, provisionalDue } from './session-provisional.js';
-import { askForRatings, weigh } from './session-reputation.js';
-import { askScorer, scoreOf, takeScore } from './session-scoring.js';
-import type { Amount } from './session-setup.js';
-import type { Session } from './session-state.js';
-import type { SessionEvent, SessionStep } from './session-step.js';
-import { describeWaiting, waitingFor } from './waiting.js';
+} from './machine.js';
+import { nextMove } from './next.js';
+import { emitProvisional, emitRevision, expireProvisional, provisionalDue } from './provisional.js';
+import { askForRatings, weigh } from './reputation.js';
+import { askScorer, scoreOf, takeScore } from './scoring.js';
+import type { Amount } from './setup.js';
+import type { Session } from './state.js';
+import type { SessionEvent, SessionStep } from './step.js';
+import { describeWaiting, waitingFor } from '../waiting.js';
 
 export const machineOf = (
   session: Session,

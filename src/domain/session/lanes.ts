@@ -1,8 +1,8 @@
-import type { LaneReason } from '../contracts/session.js';
-import { answerFault } from './answer-limit.js';
-import { noAmount, usd } from './budget.js';
-import { iso } from './instant.js';
-import type { LaneEventName } from './lane-machine.js';
+import type { LaneReason } from '../../contracts/session.js';
+import { answerFault } from '../answer-limit.js';
+import { noAmount, usd } from '../budget.js';
+import { iso } from '../instant.js';
+import type { LaneEventName } from '../lane-machine.js';
 import {
   applyReport,
   bytesAfter,
@@ -12,12 +12,12 @@ import {
   type Lane,
   type LaneReport,
   type LaneStep,
-} from './lane.js';
-import { admissionFaults } from './session-admission.js';
-import type { SessionDraft } from './session-draft.js';
-import type { LaneSetup } from './session-setup.js';
-import { running, type Session } from './session-state.js';
-import { admissionOrder } from './tier.js';
+} from '../lane.js';
+import { admissionFaults } from './admission.js';
+import type { SessionDraft } from './draft.js';
+import type { LaneSetup } from './setup.js';
+import { running, type Session } from './state.js';
+import { admissionOrder } from '../tier.js';
 
 export const replaceLane = ({ session }: SessionDraft, lane: Lane): void => {
   session.lanes = session.lanes.map((other) => (other.order === lane.order ? lane : other));

@@ -1,8 +1,8 @@
-import { escalationReason } from './escalation.js';
-import { admissionFaults, arbiterFaults } from './session-admission.js';
-import { hasQuorum, holds, presentAgreement } from './session-agreement.js';
-import type { SessionFacts } from './session-machine.js';
-import { allEnded, hasAnswer, isPastDeadline, running, type Session } from './session-state.js';
+import { escalationReason } from '../escalation.js';
+import { admissionFaults, arbiterFaults } from './admission.js';
+import { hasQuorum, holds, presentAgreement } from './agreement.js';
+import type { SessionFacts } from './machine.js';
+import { allEnded, hasAnswer, isPastDeadline, running, type Session } from './state.js';
 
 /** Why a premium lane is to be added now, or null: not wanted, not allowed, or no money or time for it. */
 export const escalationOf = (session: Session, now: number): ReturnType<typeof escalationReason> => {
