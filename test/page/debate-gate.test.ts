@@ -117,6 +117,8 @@ describeDebatePage('the gate on the page of a debate', () => {
       await outcome('Blocked');
       expect(await region('Approvals').textContent()).toMatch(/anna: reject.*by page, with a key/s);
     } finally {
+      // A page that is still open asks a gateway that is going away, and hears that it is.
+      await page.goto('about:blank');
       await guarded.stop();
     }
     for (const refused of ['401', '403']) expectComplaint(refused);
