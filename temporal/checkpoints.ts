@@ -1,14 +1,13 @@
 import type { Client } from '@temporalio/client';
-import { type InjectedSinks, Worker } from '@temporalio/worker';
 import type { Checkpoint } from '../src/contracts/checkpoint.js';
 import type { Kind } from '../src/contracts/work.js';
 import { checkpointDocument, checkpointItem, type CheckpointState } from '../src/domain/checkpoint-view.js';
 import type { CheckpointMark } from '../src/domain/checkpoint.js';
 import { ParleyError } from '../src/domain/errors.js';
 import type { CheckpointsPort } from '../src/gateway/work-port.js';
-import { checkpointsQuery, inspectionName } from '../workflows/messages.js';
-import type { ParleySinks } from '../workflows/options.js';
+import { checkpointsQuery } from '../workflows/messages.js';
 import { builtBundle } from './built-bundle.js';
+import { type History, replayRun } from './replaying.js';
 import { createTurns } from './turns.js';
 import { translated } from './temporal-errors.js';
 
@@ -20,32 +19,18 @@ export interface CheckpointsOptions {
   deadlineMs?: number;
 }
 
-type History = Parameters<typeof Worker.runReplayHistory>[1];
-
-const silent = { fn: () => undefined, callDuringReplay: false };
-
-/** Runs the workflow over its own history: no activity, timer or sink of it does anything (spec 07 "Inspect"). */
-const replayed = async (
+/** The state at one checkpoint, or null where the history does not come past it (spec 07 "Inspect"). */
+const stateAt = async (
   history: History,
   workId: string,
-  number: number,
-  codePath: string,
+  inspected: number,
+  bundlePath: string,
 ): Promise<CheckpointState | null> => {
   let seen: CheckpointState | null = null;
-  const sinks: InjectedSinks<ParleySinks> = {
-    bus: { hint: silent, partial: silent },
-    trace: {
-      outcome: silent,
-      checkpoint: {
-        fn: (_, state) => {
-          seen = state;
-        },
-        callDuringReplay: true,
-      },
-    },
+  const onCheckpoint = (state: CheckpointState): void => {
+    seen = state;
   };
-  const options = { workflowBundle: { codePath }, replayName: inspectionName(number), sinks };
-  await Worker.runReplayHistory(options, history, workId);
+  await replayRun({ history, workId, inspected, bundlePath, onCheckpoint });
   return seen;
 };
 
@@ -92,7 +77,7 @@ export const createCheckpoints = ({ client, bundlePath, deadlineMs = 10_000 }: C
     let state: CheckpointState | null = null;
     let why = 'it does not pass that point again';
     try {
-      state = await turns('replay', () => replayed(history, id, number, bundlePath ?? builtBundle()));
+      state = await turns('replay', () => stateAt(history, id, number, bundlePath ?? builtBundle()));
     } catch (error) {
       if (error instanceof ParleyError || !(error instanceof Error)) throw error;
       why = error.message;

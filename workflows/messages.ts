@@ -52,10 +52,10 @@ export const debateWorkflowType = 'debate';
 export const refinementWorkflowType = 'refinement';
 export const fanOutWorkflowType = 'fanOut';
 
-/** Names the replay that inspects one checkpoint; a replaying run sees it as its task queue, and nothing else reaches it. */
-export const inspectionName = (number: number): string => `parley-inspection-of-${number}`;
-/** The checkpoint that a run is replayed for, or null: it runs, or is replayed for something else. */
-export const inspectedNumber = (taskQueue: string): number | null => {
-  const [, number] = /^parley-inspection-of-(\d+)-/.exec(taskQueue) ?? [];
-  return number === undefined ? null : Number(number);
+/** Names the replay that inspects one checkpoint, or all; a replaying run sees it as its task queue, and nothing else reaches it. */
+export const inspectionName = (inspected: number | 'all'): string => `parley-inspection-of-${inspected}`;
+/** Whether a run is replayed for the state at that checkpoint; not where it runs, or is replayed for something else. */
+export const isInspected = (taskQueue: string, number: number): boolean => {
+  const [, inspected] = /^parley-inspection-of-(\d+|all)-/.exec(taskQueue) ?? [];
+  return inspected === 'all' || (inspected !== undefined && Number(inspected) === number);
 };

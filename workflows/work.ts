@@ -25,7 +25,7 @@ import { ParleyError, type ErrorCode } from '../src/domain/errors.js';
 import type { Amount } from '../src/domain/session/setup.js';
 import { toFailure } from '../src/failure.js';
 import { searchAttributes } from '../temporal/search-attributes.js';
-import { checkpointsQuery, eventsQuery, inspectedNumber, snapshotQuery, statusQuery } from './messages.js';
+import { checkpointsQuery, eventsQuery, isInspected, snapshotQuery, statusQuery } from './messages.js';
 import { bus, trace, type WorkOutcome } from './options.js';
 
 /** What a run of any kind of work knows, as continue-as-new carries it: one plain JSON value (design "State"). */
@@ -214,7 +214,7 @@ export class WorkLoop<
     };
     this.state.checkpoints = keptMarks(this.checkpoints, mark);
     // Only who inspects pays for the state: any other replay would make it for nobody.
-    if (inspectedNumber(taskQueue) === mark.number)
+    if (isInspected(taskQueue, mark.number))
       trace.checkpoint({
         marks: this.checkpoints,
         status: this.kind.status(this.state.work),

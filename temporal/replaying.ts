@@ -1,0 +1,44 @@
+import { type InjectedSinks, Worker } from '@temporalio/worker';
+import type { CheckpointState } from '../src/domain/checkpoint-view.js';
+import { inspectionName } from '../workflows/messages.js';
+import type { ParleySinks, WorkOutcome } from '../workflows/options.js';
+
+export type History = Parameters<typeof Worker.runReplayHistory>[1];
+
+/** One run's history, and what a replay of it is asked for. */
+export interface ReplayOptions {
+  history: History;
+  workId: string;
+  /** The bundle of workflows that it is replayed against. */
+  bundlePath: string;
+  /** Whose state is wanted: one checkpoint's, by its number, or every one's; left out: none's. */
+  inspected?: number | 'all';
+  onCheckpoint?: (state: CheckpointState) => void;
+  /** How the run ended; not called for one that has not, nor for one that was closed from outside. */
+  onOutcome?: (outcome: WorkOutcome) => void;
+}
+
+const silent = { fn: () => undefined, callDuringReplay: false };
+const heard = <Said>(listener: (said: Said) => void = () => undefined) => ({
+  fn: (_: unknown, said: Said) => listener(said),
+  callDuringReplay: true,
+});
+
+/**
+ * Runs a workflow over its own history: no activity, timer or message of it does anything. It takes a thread and memory of its
+ * own, so callers replay one history at a time.
+ * @throws DeterminismViolationError or ReplayError of the SDK where the history does not fit the bundle
+ */
+export const replayRun = async (options: ReplayOptions): Promise<void> => {
+  const { history, workId, bundlePath, inspected, onCheckpoint, onOutcome } = options;
+  const sinks: InjectedSinks<ParleySinks> = {
+    bus: { hint: silent, partial: silent },
+    trace: { outcome: heard(onOutcome), checkpoint: heard(onCheckpoint) },
+  };
+  const replay = {
+    workflowBundle: { codePath: bundlePath },
+    sinks,
+    ...(inspected !== undefined && { replayName: inspectionName(inspected) }),
+  };
+  await Worker.runReplayHistory(replay, history, workId);
+};
