@@ -223,9 +223,14 @@ const well: Fate = {
 };
 
 /** Plays a debate to its end: the moves, then everything goes well and nobody answers any more. `seen` is told after each. */
-export const playDebate = (random: RandomDebate, seen: (play: DebatePlay) => void = () => {}): DebatePlay => {
+export const playDebate = (
+  random: RandomDebate,
+  seen: (play: DebatePlay) => void = () => {},
+  begin: (play: DebatePlay) => void = () => {},
+): DebatePlay => {
   const { estimate, isMismatch } = random;
   const play = new DebatePlay(random.body, { estimate: () => ({ tokens: estimate, usdMicros: 0 }) });
+  begin(play);
   play.take({ type: 'START' });
   seen(play);
   for (const next of random.moves) {
