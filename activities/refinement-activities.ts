@@ -5,6 +5,7 @@ import type { CallFailure, CritiqueOutcome, GenerateOutcome } from '../src/domai
 import { scoreOf } from '../src/domain/refinement/rubric.js';
 import type { Amount } from '../src/domain/session/setup.js';
 import { mend } from './mend.js';
+import { once } from './once.js';
 import { type NoAnswer, toldCall, type ToldCallInput, type ToldCallPorts } from './told-call.js';
 
 /** One call in an iteration of a refinement. */
@@ -17,6 +18,8 @@ export interface IterationCallInput extends ToldCallInput {
 export interface Asked<Outcome> {
   outcome: Outcome;
   usage: Amount;
+  /** Above 1: a worker process died in those before. */
+  attempt: number;
 }
 
 /** As JSON; a refinement carries up to five versions, in its status and in its result. */
@@ -44,8 +47,13 @@ const thisAttempt = (input: IterationCallInput): IterationCallInput => {
   };
 };
 
-/** What refinements have done (spec 04): one call of the generator, one of the critic. */
-export const createRefinementActivities = (ports: ToldCallPorts) => {
+export interface RefinementPorts extends ToldCallPorts {
+  /** Where it is kept how calls ended. */
+  namespaces: string;
+}
+
+/** What refinements have done (spec 04): one call of the generator, one of the critic; one that has ended is not made again. */
+export const createRefinementActivities = (ports: RefinementPorts) => {
   const call = <Outcome>(
     given: IterationCallInput,
     role: string,
@@ -53,8 +61,14 @@ export const createRefinementActivities = (ports: ToldCallPorts) => {
   ): Promise<Asked<Outcome | CallFailure>> => {
     const input = thisAttempt(given);
     const { workId, iteration, timeoutMs } = input;
+    const { lane_id, attempt: asked } = given.lane;
+    const { attempt } = Context.current().info;
     const attributes = { refinement_id: workId, role, iteration };
-    return toldCall<Outcome | CallFailure>(input, ports, { timeoutMs, attributes, read, fail: failure });
+    // One is under way at a time, so that one record is enough.
+    return once(ports.namespaces, { workId, name: '.call', key: `${lane_id} ${asked}` }, async () => ({
+      ...(await toldCall<Outcome | CallFailure>(input, ports, { timeoutMs, attributes, read, fail: failure })),
+      attempt,
+    }));
   };
   return {
     generateVersion: (input: IterationCallInput): Promise<Asked<GenerateOutcome>> =>

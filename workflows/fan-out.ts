@@ -39,6 +39,9 @@ const graceMs = 15_000;
 /** Bytes of answers that the state holds in all, and of one at most (16 kB); larger ones become artifacts. */
 const inlineTotal = 262_144;
 const inlineMost = 16_384;
+/** Files of output/ that become artifacts: of all workers, as far as each may have one, and of one at most. */
+const filesTotal = 2_000;
+const filesMost = 100;
 
 /** Isolated workers, a barrier, and a fan-in of what they answered (spec 03). */
 export async function fanOut(setup: FanOutSetup, carried?: FanOutRun): Promise<FanOutStatus> {
@@ -55,7 +58,8 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun): Promise<F
   const loop = new WorkLoop(fanOutKind, state);
   const underWay = new Set<CancellationScope>();
   const inlineBytes = Math.min(inlineMost, Math.floor(inlineTotal / Math.max(1, setup.tasks.length)));
-  const about = { id: setup.id, traceId: setup.traceId, fanIn: setup.fanIn };
+  const maxFiles = Math.min(filesMost, Math.max(1, Math.floor(filesTotal / Math.max(1, setup.tasks.length))));
+  const about = { id: setup.id, tenant: setup.tenant, traceId: setup.traceId, fanIn: setup.fanIn };
 
   const runWorker = async (effect: Extract<FanOutEffect, { type: 'run_worker' }>): Promise<FanOutEvent> => {
     const { index } = effect;
@@ -82,6 +86,7 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun): Promise<F
           maxTokens: effect.maxTokens,
           timeoutMs: effect.timeoutMs,
           inlineBytes,
+          maxFiles,
         },
       ],
     );
@@ -100,9 +105,11 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun): Promise<F
       case 'fan_in': {
         const answers = effect.completed.flatMap((order) => {
           const task = setup.tasks[order];
-          if (!task) return [];
+          const done = state.work.tasks[order];
+          if (!task || !done) return [];
+          const { taskId, agentId } = task;
           const outputKey = agentOf(state.work, task)?.outputKey ?? null;
-          return [{ taskId: task.taskId, agentId: task.agentId, order, outputKey }];
+          return [{ taskId, agentId, order, outputKey, output: done.output, kept: done.kept }];
         });
         const combined = await fanInsOn(state.hostQueue).fanIn.executeWithOptions(
           { summary: `${setup.fanIn.strategy} of ${answers.length} answers` },
@@ -113,7 +120,14 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun): Promise<F
       case 'score': {
         const scored = await fanInsOn(state.hostQueue).scoreFanIn.executeWithOptions(
           { summary: 'the critic of the result' },
-          [{ setup: about, value: effect.combined.value, maxTokens: effect.maxTokens }],
+          [
+            {
+              setup: about,
+              value: effect.combined.value,
+              kept: effect.combined.kept?.value ?? null,
+              maxTokens: effect.maxTokens,
+            },
+          ],
         );
         return { type: 'SCORED', ...scored };
       }

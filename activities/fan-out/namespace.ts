@@ -87,6 +87,8 @@ const linksIn = async (folder: string, at = ''): Promise<string[]> => {
  * @throws ParleyError ESEC, EPROTO naming every fault
  */
 export const checkHandOver = async (folder: string): Promise<void> => {
+  const output = await lstat(join(folder, 'output')).catch(() => null);
+  if (!output?.isDirectory()) throw refuse('output/ of a worker is gone, or no folder any more; leave it in place.');
   const links = await linksIn(join(folder, 'output'));
   if (links.length > 0) {
     throw refuse(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { artifactSchema } from './artifact.js';
 import { barrierPolicySchema, fanInPolicySchema, fanOutStrategies, queueOverflows } from './fan-out.js';
 import { lifecycleSchema, linksSchema, spendSchema, waitingSchema, workIdSchema } from './work.js';
 
@@ -35,6 +36,15 @@ export const keptSchema = z
   .meta({ id: 'KeptAnswer', description: 'The answer as JSON is at GET /v1/artifacts/{sha256}.' });
 export type Kept = z.infer<typeof keptSchema>;
 
+/** A file that a worker left in output/ of its namespace: an artifact of the fan-out's tenant. */
+export const workerArtifactSchema = z
+  .strictObject({
+    path: z.string().meta({ description: 'In the namespace of the worker, "output/..." always.' }),
+    ...artifactSchema.shape,
+  })
+  .meta({ id: 'WorkerArtifact', description: 'Its content is at GET /v1/artifacts/{hash}.' });
+export type WorkerArtifact = z.infer<typeof workerArtifactSchema>;
+
 export const workerTaskSchema = z
   .strictObject({
     task_id: z.string(),
@@ -46,6 +56,8 @@ export const workerTaskSchema = z
     ended_at: z.iso.datetime().nullable(),
     output: z.json().meta({ description: 'The answer where it is small; null: none, or see `kept`.' }),
     kept: keptSchema.nullable(),
+    artifacts: z.array(workerArtifactSchema).meta({ description: 'What it left in output/, by path.' }),
+    artifacts_cut: z.string().nullable().meta({ description: 'Why not all of output/ is there; null: all of it is.' }),
     reason: reasonSchema.nullable(),
     late: z.boolean().meta({ description: 'It ended after the barrier: recorded, not merged.' }),
   })
@@ -93,6 +105,17 @@ export const combinedSchema = z
     conflicts: z.array(conflictSchema),
     agreement: z.number().min(0).max(1).nullable().meta({ description: 'Of consensus; null: another strategy.' }),
     notes: z.array(z.string()),
+    kept: z
+      .strictObject({
+        value: keptSchema.nullable(),
+        provenance: keptSchema.nullable(),
+        conflicts: keptSchema.nullable(),
+      })
+      .nullable()
+      .meta({
+        description:
+          'What is too large to stand here, as artifacts: `value` above 256 kB is null, lists above 128 kB have their first 100 entries only. null: everything stands here.',
+      }),
   })
   .meta({ id: 'FanInCombined' });
 export type Combined = z.infer<typeof combinedSchema>;
@@ -116,6 +139,9 @@ export const fanOutResultSchema = z
     failed: z.array(z.string()),
     missing: z.array(z.string()).meta({ description: 'Not ended when the barrier was released.' }),
     aggregation_strategy: z.string(),
+    artifacts: z
+      .array(workerArtifactSchema.extend(sourceSchema.shape))
+      .meta({ description: 'Files of the tasks that completed, at most 500; the tasks have all of them.' }),
     ...combinedSchema.shape,
     quality: fanInScoreSchema.nullable(),
   })

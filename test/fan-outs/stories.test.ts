@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -166,6 +167,23 @@ describe('a fan-out', () => {
     expect(status.result?.value).toEqual({ t3: 'x', b: { n: 1 } });
   });
 
+  test('whose combined value is large hands it on as an artifact, and says so', async () => {
+    const long = (name: string) => ({ [name]: 'x'.repeat(200_000) });
+    const quality = { critic: { adapter: scripted('{"score":0.9}') } };
+    const status = await product.fanOuts.run(
+      aFanOut({
+        fan_out: { tasks: [said('t1', scripted(long('a'))), said('t2', scripted(long('b')))] },
+        fan_in: { quality },
+      }),
+    );
+    const { value, kept, notes, provenance, quality: scored } = status.result!;
+    expect([value, provenance.length, scored?.score]).toEqual([null, 2, 0.9]);
+    expect(kept).toMatchObject({ value: { size_bytes: 400_015 }, provenance: null, conflicts: null });
+    expect(notes).toEqual([`value has 400015 bytes and is an artifact: sha256:${kept?.value?.sha256}`]);
+    const artifact = await product.get(`/v1/artifacts/${kept?.value?.sha256}`);
+    expect(artifact.body).toEqual({ ...long('a'), ...long('b') });
+  });
+
   test('keeps large answers as artifacts, and combines them whole', async () => {
     const long = 'x'.repeat(40_000);
     const status = await product.fanOuts.run(
@@ -245,6 +263,38 @@ describeWithSandbox('workers that are programs', () => {
     expect(status.tasks[1]?.output).toBe('nothing');
     const mine = join(product.data, 'namespaces', status.id, 'a', 't1', 'output', 'mine');
     expect(readFileSync(mine, 'utf8')).toBe('secret\n');
+  });
+  test('leave their files as artifacts, that stand with the task and in the result', async () => {
+    const status = await product.fanOuts.run(
+      aFanOut({
+        barrier: { min_completion_ratio: 0 },
+        fan_out: {
+          tasks: [
+            program('t1', 'mkdir output/deep; printf one > output/deep/a.txt; printf two > output/b.txt'),
+            program('t2', 'printf half > output/c.txt; exit 3'),
+            program('t3', 'for n in $(seq 120); do echo $n > output/$n; done'),
+            program('t4', 'rmdir output; ln -s /etc output'),
+          ],
+        },
+      }),
+    );
+    const hash = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+    const left = [
+      { path: 'output/b.txt', hash: hash('two'), size_bytes: 3 },
+      { path: 'output/deep/a.txt', hash: hash('one'), size_bytes: 3 },
+    ];
+    const [t1, t2, t3, t4] = status.tasks;
+    expect(t1).toMatchObject({ artifacts: left, artifacts_cut: null });
+    expect(t2).toMatchObject({ state: 'FAILED', artifacts: [{ path: 'output/c.txt', hash: hash('half') }] });
+    expect(t3?.artifacts).toHaveLength(100);
+    expect(t3?.artifacts_cut).toBe('not kept: 20 files beyond the first 100');
+    expect(t4).toMatchObject({ state: 'FAILED', artifacts: [], reason: { code: 'ESEC' } });
+    expect(status.result?.artifacts.slice(0, 2)).toEqual(
+      left.map((file) => ({ ...file, task_id: 't1', agent_id: 'a' })),
+    );
+    expect(status.result?.artifacts).toHaveLength(102);
+    const response = await fetch(`${product.url}/v1/artifacts/${hash('one')}`);
+    expect(await response.text()).toBe('one');
   });
   test('hand back files of their own and a session context that fits, or fail', async () => {
     const status = await product.fanOuts.run(

@@ -59,7 +59,7 @@ export class FanOutPlay {
     const asked = this.effects.findLast((effect) => effect.type === 'fan_in');
     if (!asked) throw new Error(`no fan-in is asked for in ${this.fanOut.state}`);
     const value = asked.completed.map((index) => this.fanOut.setup.tasks[index]?.taskId ?? '');
-    const combined = { value, provenance: [], conflicts: [], agreement: null, notes: [] };
+    const combined = { value, provenance: [], conflicts: [], agreement: null, notes: [], kept: null };
     return this.send({ type: 'COMBINED', combined, usage: noAmount });
   }
   /** Tasks in the order in which they were started. */

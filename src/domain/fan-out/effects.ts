@@ -1,4 +1,4 @@
-import type { Combined, FanInScore, Kept } from '../../contracts/fan-out-status.js';
+import type { Combined, FanInScore, Kept, WorkerArtifact } from '../../contracts/fan-out-status.js';
 import type { Json } from '../../contracts/frames.js';
 import type { Amount } from '../session/setup.js';
 
@@ -7,6 +7,23 @@ export type WorkerOutcome =
   | { outcome: 'completed'; output: Json; kept: Kept | null }
   | { outcome: 'failed'; code: string; message: string }
   | { outcome: 'stopped' };
+
+/** What a worker left in output/ of its namespace, as far as it was kept. */
+export interface LeftFiles {
+  artifacts: WorkerArtifact[];
+  /** Why not all of it was kept; null: all was. */
+  cut: string | null;
+}
+
+/** How one worker ended. */
+export interface WorkerEnd {
+  outcome: WorkerOutcome;
+  usage: Amount;
+  /** Above 1: a worker process died in those before. */
+  attempt: number;
+  /** Left out: nothing was left. */
+  left?: LeftFiles;
+}
 
 /** What a fan-out wants done. Tasks are named by their place in the setup; each is run at most once. */
 export type FanOutEffect =
@@ -23,7 +40,7 @@ export type FanOutStage = 'prepare' | 'fan_in' | 'score';
 export type FanOutEvent =
   | { type: 'START' }
   | { type: 'PREPARED' }
-  | { type: 'WORKER'; index: number; outcome: WorkerOutcome; usage: Amount; attempt: number }
+  | ({ type: 'WORKER'; index: number } & WorkerEnd)
   | { type: 'COMBINED'; combined: Combined; usage: Amount }
   | { type: 'SCORED'; score: FanInScore; usage: Amount }
   | { type: 'TICK' }

@@ -8,7 +8,7 @@ import { isObject, type WorkerAnswer } from './answers.js';
 const from = ({ taskId, agentId }: WorkerAnswer): Combined['provenance'] => [
   { pointer: '', task_id: taskId, agent_id: agentId },
 ];
-const nothing = { conflicts: [], agreement: null, notes: [] };
+const nothing = { conflicts: [], agreement: null, notes: [], kept: null };
 
 const scoreIn = ({ value }: WorkerAnswer): number | null => {
   const score = isObject(value) ? value['score'] : undefined;

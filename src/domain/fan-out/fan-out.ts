@@ -1,12 +1,13 @@
-import type { FanOutResult, FanInScore } from '../../contracts/fan-out-status.js';
+import type { FanInScore } from '../../contracts/fan-out-status.js';
 import { add, noAmount } from '../budget.js';
 import { iso } from '../instant.js';
 import { isTerminal, step } from '../machine.js';
 import { barrierPasses, countsOf } from './barrier.js';
 import { admitTasks, dispatch, tokensLeft } from './dispatch.js';
 import { changeTask, type FanOutDraft, type FanOutStep, openDraft } from './draft.js';
-import type { FanOutEvent, WorkerOutcome } from './effects.js';
+import type { FanOutEvent, LeftFiles, WorkerOutcome } from './effects.js';
 import { type FanOutActionName, type FanOutEventName, type FanOutFacts, fanOutMachine } from './machine.js';
+import { reasons, resultOf } from './result.js';
 import type { FanOutState, TaskRecord } from './state.js';
 import { barrierStatus, describeWaiting, waitingFor } from './view.js';
 
@@ -114,9 +115,10 @@ const takeScore = (draft: FanOutDraft, score: FanInScore): void => {
 /** After the barrier an outcome is recorded, never merged (details 4.3). */
 const takeOutcome = (
   draft: FanOutDraft,
-  { index, outcome, usage, attempt }: Extract<FanOutEvent, { type: 'WORKER' }>,
+  { index, outcome, usage, attempt, left }: Extract<FanOutEvent, { type: 'WORKER' }>,
 ): void => {
   const { fanOut, now } = draft;
+  const { setup } = fanOut;
   const task = fanOut.tasks[index];
   // One that the barrier has given up is CANCELLED already, and hears of its end once.
   const isAwaited = task?.state === 'RUNNING';
@@ -126,7 +128,8 @@ const takeOutcome = (
     return;
   }
   fanOut.spent = add(fanOut.spent, usage);
-  const ended = { endedAt: now, attempt, reserved: noAmount };
+  const ended = { endedAt: now, attempt, reserved: noAmount, ...filesOf(left) };
+  sayRepeat(draft, setup.tasks[index]?.taskId ?? '', attempt);
   if (isAwaited) {
     if (outcome.outcome === 'completed') fanOut.completed = [...fanOut.completed, index];
     changeTask(draft, index, { ...ended, ...recordOf(outcome, 'it was stopped') });
@@ -136,6 +139,18 @@ const takeOutcome = (
   const isNone = outcome.outcome === 'stopped' || (outcome.outcome === 'failed' && outcome.code === 'ETIMEOUT');
   if (isNone) changeTask(draft, index, ended);
   else changeTask(draft, index, { ...ended, ...recordOf(outcome, ''), late: true });
+};
+
+const filesOf = (left: LeftFiles | undefined): Pick<TaskRecord, 'artifacts' | 'artifactsCut'> => ({
+  ...(left && left.artifacts.length > 0 && { artifacts: left.artifacts }),
+  ...(left && left.cut !== null && { artifactsCut: left.cut }),
+});
+
+/** Whoever pays for a call twice is told so. */
+const sayRepeat = ({ events, now }: FanOutDraft, taskId: string, attempt: number): void => {
+  if (attempt === 1) return;
+  const message = `task ${taskId} was begun ${attempt} times, as a worker process died in it: this is attempt ${attempt}`;
+  events.push({ event: 'log', data: { at: iso(now), message } });
 };
 
 const recordOf = (outcome: WorkerOutcome, stopped: string): Partial<TaskRecord> => {
@@ -239,7 +254,7 @@ const fanIn = (draft: FanOutDraft): void => {
   }
   const value = setup.fanIn.strategy === 'merge' ? {} : null;
   const notes = setup.tasks.length === 0 ? [] : ['no answer takes part in the fan-in'];
-  fanOut.combined = { value, provenance: [], conflicts: [], agreement: null, notes };
+  fanOut.combined = { value, provenance: [], conflicts: [], agreement: null, notes, kept: null };
 };
 
 const sayFanIn = ({ fanOut, events, now }: FanOutDraft, stage: 'started' | 'combined' | 'scored'): void => {
@@ -254,41 +269,6 @@ const sayFanIn = ({ fanOut, events, now }: FanOutDraft, stage: 'started' | 'comb
       quality: fanOut.score,
     },
   });
-};
-
-const resultOf = ({ setup, tasks, completed, combined, score }: FanOutState): FanOutResult | null => {
-  if (!combined) return null;
-  const taken = new Set(completed);
-  const named = (holds: (task: TaskRecord, index: number) => boolean): string[] =>
-    setup.tasks.flatMap(({ taskId }, index) => {
-      const task = tasks[index];
-      return task && holds(task, index) ? [taskId] : [];
-    });
-  const isMissing = (task: TaskRecord, index: number): boolean =>
-    !taken.has(index) && (task.late || task.state === 'CANCELLED');
-  return {
-    partial: taken.size < tasks.length,
-    completed: named((_, index) => taken.has(index)),
-    failed: named((task, index) => !taken.has(index) && !isMissing(task, index)),
-    missing: named(isMissing),
-    aggregation_strategy: setup.fanIn.strategy,
-    ...combined,
-    quality: score,
-  };
-};
-
-/** Reasons that stand in the error itself; the status has them all. */
-const mostReasons = 50;
-
-const reasons = ({ setup, tasks, completed }: FanOutState): string => {
-  const { partial_mode: partial, min_completion_ratio: ratio } = setup.barrier;
-  const needed = partial ? `a share of at least ${ratio}` : 'all of them, as partial_mode is off';
-  const without = setup.tasks.flatMap(({ taskId, agentId }, index) => {
-    const reason = tasks[index]?.reason;
-    return reason ? [`${taskId} (${agentId}) ${reason.code}: ${reason.message}`] : [];
-  });
-  const more = without.length > mostReasons ? `; and ${without.length - mostReasons} more, see tasks` : '';
-  return `${completed.length} of ${tasks.length} tasks completed; needed is ${needed}. ${without.slice(0, mostReasons).join('; ')}${more}`;
 };
 
 const noteWaiting = ({ fanOut, events, now }: FanOutDraft): void => {

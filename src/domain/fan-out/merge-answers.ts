@@ -101,7 +101,7 @@ export const mergeAnswers = (
   );
   const value = parts.length === 0 ? {} : mergeAt('', parts, merging);
   const { provenance, conflicts, open } = merging;
-  return { value, provenance, conflicts, agreement: null, notes: [], open };
+  return { value, provenance, conflicts, agreement: null, notes: [], kept: null, open };
 };
 
 const shown = (value: Json): string => {

@@ -1,6 +1,7 @@
 import type { Adapter } from '../../contracts/adapter.js';
 import type { FanOutAgent, OpenFanOut } from '../../contracts/fan-out.js';
 import type { AgreementPolicy } from '../../contracts/session.js';
+import type { AgentTemplate } from '../../contracts/template.js';
 import { micros } from '../budget.js';
 import type { PathFault } from '../debate/set-up-debate.js';
 import { pricedCall } from '../priced-call.js';
@@ -9,7 +10,7 @@ import type { Operator } from '../session/setup.js';
 import { adapterName, type SetupIdentity } from '../session/set-up-session.js';
 import { shapedInstructions } from '../template.js';
 import { assign, isAggregator } from './assignment.js';
-import type { FanInSetup, FanOutSetup, PricedAdapter, WorkerAgent } from './setup.js';
+import type { CheckpointPolicy, FanInSetup, FanOutSetup, PricedAdapter, WorkerAgent } from './setup.js';
 
 export interface FanOutOperator extends Operator {
   /** Workers that one fan-out may have at once (PARLEY_MAX_FAN_OUT). */
@@ -74,6 +75,7 @@ export const setUpFanOut = (
     outputKey: template?.state?.output_key ?? null,
     schema: template?.state?.schema ?? null,
     takesPart: template?.parallel?.aggregation_role !== 'none',
+    ...(template?.checkpoint && { checkpoint: checkpointPolicy(template.checkpoint) }),
   });
   const listed = agents.map(worker);
   const unlisted = [...new Set(tasks.map(({ agentId }) => agentId))]
@@ -102,6 +104,19 @@ export const setUpFanOut = (
     },
   };
 };
+
+/** Files up to 16 kB stand in checkpoints whole (spec 07), unless a template says less or more. */
+const inlineKb = 16;
+
+const checkpointPolicy = ({
+  triggers,
+  include_artifacts: includes,
+  max_size_kb: kilobytes,
+}: NonNullable<AgentTemplate['checkpoint']>): CheckpointPolicy => ({
+  triggers: triggers ?? null,
+  includeArtifacts: includes ?? true,
+  inlineBytes: (kilobytes ?? inlineKb) * 1024,
+});
 
 const setUpFanIn = (
   { agents, fan_in: fanIn }: OpenFanOut,

@@ -33,6 +33,16 @@ export interface WorkerAgent {
   schema: Record<string, Json> | null;
   /** Whether its answers take part in fan-in (`aggregation_role` none: they do not). */
   takesPart: boolean;
+  /** What of it stands in checkpoints (spec 10 "Agent template" `checkpoint`); left out: files up to 16 kB whole. */
+  checkpoint?: CheckpointPolicy;
+}
+
+export interface CheckpointPolicy {
+  /** After which of its turns there is one; null: after each. */
+  triggers: ('on_complete' | 'on_error')[] | null;
+  includeArtifacts: boolean;
+  /** Files up to this many bytes stand there whole; larger ones stay references. */
+  inlineBytes: number;
 }
 
 export interface WorkerTask {

@@ -6,6 +6,7 @@ import type {
   FanOutResult,
   FanOutStateName,
   Kept,
+  WorkerArtifact,
   WorkerTaskState,
 } from '../../contracts/fan-out-status.js';
 import type { Json } from '../../contracts/frames.js';
@@ -21,6 +22,10 @@ export interface TaskRecord {
   endedAt: number | null;
   output: Json;
   kept: Kept | null;
+  /** Left out: it left none. */
+  artifacts?: WorkerArtifact[];
+  /** Why not all that it left is there; left out: all is. */
+  artifactsCut?: string;
   reason: { code: string; message: string } | null;
   /** It ended after the barrier. */
   late: boolean;

@@ -15,7 +15,13 @@ export const fanOutTurns = (before: FanOutState, after: FanOutState, event: FanO
       return [{ agentId: 'prepare', error: null }];
     case 'WORKER': {
       const task = before.setup.tasks[event.index];
-      return task ? [{ agentId: task.agentId, error: errorOf(event.outcome) }] : [];
+      if (!task) return [];
+      const { agentId } = task;
+      const error = errorOf(event.outcome);
+      const triggers = before.setup.agents.find((agent) => agent.agentId === agentId)?.checkpoint?.triggers ?? null;
+      return triggers === null || triggers.includes(error === null ? 'on_complete' : 'on_error')
+        ? [{ agentId, error }]
+        : [];
     }
     case 'COMBINED':
       return [{ agentId: 'fan_in', error: null }];

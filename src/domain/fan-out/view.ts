@@ -11,6 +11,14 @@ const lifecycles: Partial<Record<FanOutState['state'], Lifecycle>> = {
   CANCELLED: 'cancelled',
 };
 
+/** A file in a checkpoint, before its content is looked up. */
+export interface CheckpointArtifact {
+  path: string;
+  hash: string;
+  size_bytes: number;
+  inline: boolean;
+}
+
 /** The one helper that says why a fan-out is not moving; null: it is over, or has not begun. */
 export const waitingFor = ({ state, setup }: FanOutState): Omit<FanOutWaiting, 'since'> | null => {
   switch (state) {
@@ -99,6 +107,8 @@ export const fanOutStatus = (fanOut: FanOutState): FanOutStatus => {
           ended_at: task.endedAt === null ? null : iso(task.endedAt),
           output: task.output,
           kept: task.kept,
+          artifacts: task.artifacts ?? [],
+          artifacts_cut: task.artifactsCut ?? null,
           reason: task.reason,
           late: task.late,
         },
@@ -114,6 +124,28 @@ export const fanOutStatus = (fanOut: FanOutState): FanOutStatus => {
     ended_at: fanOut.endedAt === null ? null : iso(fanOut.endedAt),
     links: { self: `/v1/fan-outs/${setup.id}`, events: `/v1/fan-outs/${setup.id}/events`, web_ui: setup.webUiUrl },
   };
+};
+
+/** Bytes of files that stand whole in one checkpoint; what is beyond stays references. */
+const inlineTotal = 1_048_576;
+const inlineMost = 16_384;
+
+/**
+ * The files that workers have left so far, as a checkpoint names them (spec 10): by their path below the folder of the work.
+ * `inline`: its content is to stand there too.
+ */
+export const artifactsOf = ({ setup, tasks }: FanOutState): CheckpointArtifact[] => {
+  const policies = new Map(setup.agents.map(({ agentId, checkpoint }) => [agentId, checkpoint]));
+  let bytes = 0;
+  return setup.tasks.flatMap(({ taskId, agentId }, index) => {
+    const policy = policies.get(agentId);
+    if (policy?.includeArtifacts === false) return [];
+    return (tasks[index]?.artifacts ?? []).map(({ path, hash, size_bytes }): CheckpointArtifact => {
+      const inline = size_bytes <= (policy?.inlineBytes ?? inlineMost) && bytes + size_bytes <= inlineTotal;
+      if (inline) bytes += size_bytes;
+      return { path: `${agentId}/${taskId}/${path}`, hash, size_bytes, inline };
+    });
+  });
 };
 
 const shownTasks = 50;

@@ -44,10 +44,16 @@ export type CritiqueOutcome =
   | { outcome: 'unscored'; faults: string[] }
   | CallFailure;
 
+interface CallCost {
+  usage: Amount;
+  /** Above 1: a worker process died in those before. Left out: 1. */
+  attempt?: number;
+}
+
 /** What can happen to a refinement, from outside the pure code. */
 export type RefinementEvent =
   | { type: 'START' }
-  | { type: 'GENERATED'; id: number; outcome: GenerateOutcome; usage: Amount }
-  | { type: 'CRITIQUED'; id: number; outcome: CritiqueOutcome; usage: Amount }
+  | ({ type: 'GENERATED'; id: number; outcome: GenerateOutcome } & CallCost)
+  | ({ type: 'CRITIQUED'; id: number; outcome: CritiqueOutcome } & CallCost)
   | { type: 'TICK' }
   | { type: 'CANCEL' };

@@ -21,6 +21,11 @@ export const hear = (draft: RefinementDraft, event: Answer): void => {
     return;
   }
   const role = roleOf(pending);
+  const { attempt = 1 } = event;
+  if (attempt > 1) {
+    const message = `the ${role} was asked ${attempt} times in iteration ${pending.iteration}, as a worker process died meanwhile: this is attempt ${attempt}`;
+    say(draft, { event: 'log', data: { at: iso(draft.now), message } });
+  }
   refinement.pending = null;
   refinement.calls = { ...refinement.calls, [role]: refinement.calls[role] + 1 };
   refinement.usage = { ...refinement.usage, [role]: add(refinement.usage[role], event.usage) };

@@ -43,7 +43,16 @@ export const fanOutStartedExample: FanOutStarted = {
   web_ui_url: links.web_ui,
 };
 
-const task = { attempt: 1, queued_at: at, started_at: at, kept: null, reason: null, late: false };
+const task = {
+  attempt: 1,
+  queued_at: at,
+  started_at: at,
+  kept: null,
+  artifacts: [],
+  artifacts_cut: null,
+  reason: null,
+  late: false,
+};
 
 export const fanOutStatusExample: FanOutStatus = {
   id,

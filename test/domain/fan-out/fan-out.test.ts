@@ -1,5 +1,5 @@
 import { isOver } from '../../../src/domain/fan-out/fan-out.js';
-import { fanOutDetails, fanOutStatus } from '../../../src/domain/fan-out/view.js';
+import { artifactsOf, fanOutDetails, fanOutStatus } from '../../../src/domain/fan-out/view.js';
 import { noAmount } from '../../../src/domain/budget.js';
 import { fanOutStatusSchema } from '../../../src/contracts/fan-out-status.js';
 import { fanOutEventSchema } from '../../../src/contracts/fan-out-events.js';
@@ -223,5 +223,69 @@ describe('whatever happens to a fan-out', () => {
     for (const event of game.events) expect(fanOutEventSchema.safeParse(event).error).toBeUndefined();
     expect(fanOutDetails(game.fanOut)).toContain(game.fanOut.state);
     expect(game.events.filter(({ event }) => event === 'final' || event === 'error').length).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('files that workers left', () => {
+  const file = (path: string, size_bytes: number) => ({ path, hash: `sha256:${'0'.repeat(64)}`, size_bytes });
+  const ended = (template: object, ...sizes: number[]): FanOutPlay => {
+    const left = { artifacts: sizes.map((size, index) => file(`output/${index}`, size)), cut: null };
+    const outcome = { outcome: 'completed' as const, output: 1, kept: null };
+    return play({ agents: [anAgent('a', { template })] }).send({
+      type: 'WORKER',
+      index: 1,
+      outcome,
+      usage: noAmount,
+      attempt: 1,
+      left,
+    });
+  };
+  const inlined = (running: FanOutPlay): string =>
+    artifactsOf(running.fanOut)
+      .map(({ path, inline }) => `${path} ${inline}`)
+      .join(', ');
+
+  test.each<[string, object, number[], string]>([
+    ['stand whole up to 16 kB', {}, [16_384, 16_385], 'a/t2/output/0 true, a/t2/output/1 false'],
+    ['are left out', { checkpoint: { include_artifacts: false } }, [1], ''],
+    [
+      'stay references above max_size_kb',
+      { checkpoint: { max_size_kb: 1 } },
+      [1_024, 1_025],
+      'a/t2/output/0 true, a/t2/output/1 false',
+    ],
+    [
+      'stay references once there is a megabyte of them',
+      { checkpoint: { max_size_kb: 1_024 } },
+      [1_048_000, 577, 576],
+      'a/t2/output/0 true, a/t2/output/1 false, a/t2/output/2 true',
+    ],
+  ])('%s in a checkpoint, as the template says', (_, template, sizes, said) => {
+    expect(inlined(ended(template, ...sizes))).toBe(said);
+  });
+
+  test('are in the status of their task', () => {
+    const running = ended({}, 5);
+    expect(fanOutStatus(running.fanOut).tasks.map(({ artifacts }) => artifacts.length)).toEqual([0, 1, 0]);
+  });
+});
+
+describe('a task that was begun again', () => {
+  test('says so, with its attempt', () => {
+    const again = play().send({
+      type: 'WORKER',
+      index: 0,
+      outcome: { outcome: 'completed', output: 1, kept: null },
+      usage: noAmount,
+      attempt: 2,
+    });
+    expect(fanOutStatus(again.fanOut).tasks[0]?.attempt).toBe(2);
+    expect(again.events).toContainEqual({
+      event: 'log',
+      data: {
+        at: expect.any(String),
+        message: 'task t1 was begun 2 times, as a worker process died in it: this is attempt 2',
+      },
+    });
   });
 });
