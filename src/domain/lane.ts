@@ -59,6 +59,8 @@ export interface Lane {
   counts: FrameCounts;
   control: AdapterControl | null;
   window: Window | null;
+  /** It ended in the work that this one was forked from, which paid for it; left out: it is this work's own. */
+  isKept?: true;
 }
 
 export const openLane = (setup: LaneSetup, order: number): Lane => ({

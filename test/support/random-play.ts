@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import type { Json } from '../../src/contracts/frames.js';
 import type { Operator } from '../../src/domain/session/setup.js';
 import { isOver, nextDue } from '../../src/domain/session/session.js';
-import { Play, type PlayBody, type Told } from './session-play.js';
+import type { Session } from '../../src/domain/session/state.js';
+import { deepFreeze, Play, type PlayBody, type Told } from './session-play.js';
 
 /** One thing that happens to one lane; `lane` counts round the lanes there are, `shift` is added to its attempt. */
 export interface Happening {
@@ -29,6 +30,8 @@ export interface RandomPlay {
   /** Whether every admitted lane is dispatched at once, as is usual. */
   isDispatched: boolean;
   moves: Move[];
+  /** The state to begin with, of a fork; left out: a session of its own. */
+  fork?: Session;
 }
 
 const scripted = { kind: 'scripted' as const, script: [{ final: 'x' }] };
@@ -280,8 +283,15 @@ const dispatches = (lanes: number): Happening[] =>
   Array.from({ length: lanes }, (_, place) => ({ lane: place, shift: 0, told: { type: 'DISPATCH_OK' } }));
 
 /** Plays all of it, and on to the end and past it; `watch` is called after the start and after every move. */
-export const playOut = ({ body, operator, isDispatched, moves }: RandomPlay, watch: (play: Play) => void): Play => {
+export const playOut = (
+  { body, operator, isDispatched, moves, fork }: RandomPlay,
+  watch: (play: Play) => void,
+): Play => {
   const play = new Play(body, operatorOf(operator));
+  if (fork) {
+    play.session = deepFreeze(fork);
+    play.now = fork.startedAt;
+  }
   const makeAll = (all: readonly Move[]): void => {
     for (const each of all) {
       make(play, each);

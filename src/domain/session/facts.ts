@@ -1,6 +1,7 @@
 import { escalationReason } from '../escalation.js';
 import { admissionFaults, arbiterFaults } from './admission.js';
 import { hasQuorum, holds, presentAgreement } from './agreement.js';
+import { keptPremium } from './lanes.js';
 import type { SessionFacts } from './machine.js';
 import { allEnded, hasAnswer, isPastDeadline, running, type Session } from './state.js';
 
@@ -10,7 +11,7 @@ export const escalationOf = (session: Session, now: number): ReturnType<typeof e
   const { allowed, limit, on_disagreement: onDisagreement } = policy.escalation;
   if (!allowed || !prepared || session.escalations >= limit) return null;
   if (isPastDeadline(session, now) || !allEnded(session)) return null;
-  if (admissionFaults(session, prepared, now).length > 0) return null;
+  if (!keptPremium(session) && admissionFaults(session, prepared, now).length > 0) return null;
   const { value, groups } = presentAgreement(session, now);
   return escalationReason({
     agreement: value,

@@ -6,6 +6,7 @@ import type { LaneEventName } from '../lane-machine.js';
 import {
   applyReport,
   bytesAfter,
+  hasEnded,
   isRunning,
   openLane,
   stepLane,
@@ -14,7 +15,7 @@ import {
   type LaneStep,
 } from '../lane.js';
 import { admissionFaults } from './admission.js';
-import type { SessionDraft } from './draft.js';
+import { note, type SessionDraft } from './draft.js';
 import type { LaneSetup } from './setup.js';
 import { running, type Session } from './state.js';
 import { admissionOrder } from '../tier.js';
@@ -44,7 +45,9 @@ const tellOfLane = (draft: SessionDraft, lane: Lane, taken: LaneStep): void => {
 /** Admits every lane, gold first (details 1.6), and dispatches those that fit. */
 export const fanOut = (draft: SessionDraft): void => {
   const { session } = draft;
-  const tiered = session.lanes.map((lane) => ({ tier: lane.setup.tier, lane }));
+  const ended = session.lanes.filter(hasEnded).map(({ setup }) => setup.laneId);
+  if (ended.length > 0) note(draft, `kept as they ended before the fork, and not asked again: ${ended.join(', ')}`);
+  const tiered = running(session).map((lane) => ({ tier: lane.setup.tier, lane }));
   for (const { lane } of admissionOrder(tiered)) admitLane(draft, lane);
   dispatch(
     draft,
@@ -56,15 +59,26 @@ export const fanOut = (draft: SessionDraft): void => {
 export const premiumLaneId = ({ laneId }: LaneSetup, count: number): string =>
   count === 1 ? laneId : `${laneId}#${count}`;
 
+/** The lane that the next escalation would add, where it ended already in the work that this one was forked from. */
+export const keptPremium = ({ setup, escalations, premiums = [] }: Session): Lane | undefined => {
+  const { escalation } = setup;
+  return escalation === null
+    ? undefined
+    : premiums.find((lane) => lane.setup.laneId === premiumLaneId(escalation, escalations + 1));
+};
+
 /** One lane more, of those prepared for an escalation (spec 01 "Escalation"). */
 export const addPremiumLane = (draft: SessionDraft): void => {
   const { session } = draft;
   const prepared = session.setup.escalation;
   if (!prepared) return;
+  const kept = keptPremium(session);
   session.escalations += 1;
   const laneId = premiumLaneId(prepared, session.escalations);
-  const lane = openLane({ ...prepared, laneId, clone: session.escalations }, session.lanes.length);
+  const opened = openLane({ ...prepared, laneId, clone: session.escalations }, session.lanes.length);
+  const lane = kept ? { ...kept, setup: opened.setup, order: opened.order } : opened;
   session.lanes = [...session.lanes, lane];
+  if (kept) return note(draft, `kept as it ended before the fork, and not asked again: ${laneId}`);
   admitLane(draft, lane);
   dispatch(
     draft,

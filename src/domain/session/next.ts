@@ -17,7 +17,8 @@ export const nextMove = (session: Session, now: number): Move | null => {
   const isSimple = session.setup.policy.profile === 'simple';
   switch (session.state) {
     case 'DISPATCHED':
-      if (session.dispatchedAt !== null) return raise('DISPATCH_OK');
+      // A fork has lanes whose answers are there already: it may need no others.
+      if (session.dispatchedAt !== null || session.lanes.some((lane) => lane.isKept)) return raise('DISPATCH_OK');
       return allEnded(session) ? raise('DISPATCH_ERR') : null;
     case 'STREAMING':
       return isSimple ? inSimpleStreaming(session, now) : inStreaming(session, now);

@@ -28,5 +28,8 @@ export const weigh = (
   };
   const { lanes, escalation } = session.setup;
   session.setup = { ...session.setup, lanes: lanes.map(weighed), escalation: escalation && weighed(escalation) };
-  session.lanes = session.setup.lanes.map(openLane);
+  session.lanes = session.setup.lanes.map((setup, order) => {
+    const lane = session.lanes[order];
+    return lane?.isKept ? { ...lane, setup } : openLane(setup, order);
+  });
 };

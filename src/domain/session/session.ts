@@ -1,5 +1,6 @@
 import { add } from '../budget.js';
 import { iso } from '../instant.js';
+import { hasEnded } from '../lane.js';
 import { isTerminal, step, type Machine } from '../machine.js';
 import { presentAgreement } from './agreement.js';
 import { note, openDraft, type SessionDraft } from './draft.js';
@@ -19,8 +20,8 @@ import { emitProvisional, emitRevision, expireProvisional, provisionalDue } from
 import { askForRatings, weigh } from './reputation.js';
 import { askScorer, scoreOf, takeScore } from './scoring.js';
 import type { Amount } from './setup.js';
-import type { Session } from './state.js';
-import type { SessionEvent, SessionStep } from './step.js';
+import { allEnded, type Session } from './state.js';
+import type { SessionEffect, SessionEvent, SessionStep } from './step.js';
 import { describeWaiting, waitingFor } from '../waiting.js';
 
 export const machineOf = (
@@ -40,6 +41,7 @@ export const stepSession = (session: Session, event: SessionEvent, now: number):
   expireProvisional(draft);
   take(draft, event);
   settle(draft);
+  leaveOutEnded(draft);
   noteWaiting(draft);
   return { session: draft.session, effects: draft.effects, events: draft.events };
 };
@@ -77,6 +79,9 @@ const take = (draft: SessionDraft, event: SessionEvent): void => {
       return;
     case 'REPORTS':
       for (const report of event.reports) takeReport(draft, report);
+      // A fork that has answers already has left DISPATCHED before any lane was dispatched.
+      if (session.deadlineAt === null && session.dispatchedAt !== null && session.state !== 'DISPATCHED')
+        startTimers(draft);
       return;
     case 'GROUP_ENDED':
       endGroup(draft, event.group, event.message);
@@ -165,8 +170,7 @@ const perform = (draft: SessionDraft, action: SessionActionName, on: SessionEven
   const { session, now, effects, events } = draft;
   switch (action) {
     case 'start_timers':
-      session.deadlineAt = (session.dispatchedAt ?? now) + session.setup.policy.deadline_ms;
-      return;
+      return startTimers(draft);
     case 'emit_provisional':
       return emitProvisional(draft);
     case 'emit_revision':
@@ -204,6 +208,24 @@ const perform = (draft: SessionDraft, action: SessionActionName, on: SessionEven
     case 'update_consensus':
       return;
   }
+};
+
+/** From the first dispatch on; a fork whose lanes have all ended has nobody to wait for. */
+const startTimers = ({ session, now }: SessionDraft): void => {
+  const from = session.dispatchedAt ?? (allEnded(session) ? now : null);
+  if (from !== null) session.deadlineAt = from + session.setup.policy.deadline_ms;
+};
+
+/** What is answered by kept lanes alone needs no lane that was admitted in the very same step: nobody is asked. */
+const leaveOutEnded = (draft: SessionDraft): void => {
+  const ended = new Set(draft.session.lanes.filter(hasEnded).map(({ setup }) => setup.laneId));
+  const left = draft.effects.flatMap((effect): SessionEffect[] => {
+    if (effect.type !== 'run_lanes') return [effect];
+    const lanes = effect.lanes.filter((lane) => !ended.has(lane));
+    return lanes.length === 0 ? [] : [{ ...effect, lanes }];
+  });
+  const isUnasked = left.length < draft.effects.length;
+  draft.effects.splice(0, Infinity, ...left.filter(({ type }) => !(isUnasked && type === 'direct_lanes')));
 };
 
 const noteWaiting = ({ session, now, events }: SessionDraft): void => {

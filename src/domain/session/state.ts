@@ -58,6 +58,8 @@ export interface Session {
   /** What the scorer is being asked. */
   scoring: Omit<Scored, 'partition'> | null;
   escalations: number;
+  /** Premium lanes that ended in the work that this one was forked from; an escalation takes its own instead of asking it. */
+  premiums?: Lane[];
   earlyExited: boolean;
   endedBy: SessionResult['ended_by'] | null;
   /** Votes as they stood when the inputs were frozen; reconciliation uses these alone. */
@@ -138,8 +140,9 @@ export const scoreKey = (votes: readonly Vote[]): string =>
 
 export const isScored = (session: Session): boolean => session.setup.policy.agreement.method === 'judge';
 
+/** What this session itself has spent: what a lane cost that it was forked with was paid by another. */
 export const spent = (session: Session): Amount =>
-  session.lanes.reduce<Amount>((sum, lane) => add(sum, lane.usage), session.overhead);
+  session.lanes.reduce<Amount>((sum, lane) => (lane.isKept ? sum : add(sum, lane.usage)), session.overhead);
 /** What running lanes hold and have not used yet. */
 export const reserved = (session: Session): Amount =>
   session.lanes.reduce<Amount>((sum, lane) => add(sum, subtract(lane.reserved, lane.usage)), noAmount);
