@@ -18,6 +18,8 @@ export interface GroupInput {
   lanes: LaneSetup[];
   /** Attempt number of the lanes when the activity is at its first attempt. */
   attempt: number;
+  /** How often the session went back to an earlier point; handed back with each report. Default: 0. */
+  epoch?: number;
   /** Votes of lanes outside this group, for the digest. */
   others: Vote[];
   /** What this group may use in all; null: no limit. */

@@ -171,9 +171,10 @@ export class LaneGroup {
   private async send(reports: LaneReport[]): Promise<void> {
     if (this.detached) return;
     this.seq += 1;
-    const { workId, group } = this.input;
+    const { workId, group, epoch } = this.input;
+    const report = { group, attempt: this.attempt, seq: this.seq, ...(epoch !== undefined && { epoch }), reports };
     try {
-      await this.ports.link.report(workId, { group, attempt: this.attempt, seq: this.seq, reports });
+      await this.ports.link.report(workId, report);
     } catch (error) {
       if (error instanceof WorkGoneError) this.abandon();
       else this.fail(error);

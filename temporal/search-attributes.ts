@@ -12,6 +12,8 @@ export const searchAttributes = {
   waiting: defineSearchAttributeKey('ParleyWaiting', 'KEYWORD'),
   /** Whether a person's answer is awaited. */
   awaiting: defineSearchAttributeKey('ParleyAwaiting', 'BOOL'),
+  /** Set on runs that went on from an earlier checkpoint: the one of before is the same piece of work. */
+  restored: defineSearchAttributeKey('ParleyRestored', 'BOOL'),
 } as const;
 
 const keys: readonly { name: string; type: SearchAttributeType }[] = Object.values(searchAttributes);

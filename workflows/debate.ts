@@ -8,6 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { DebateStatus } from '../src/contracts/debate-status.js';
+import type { Json } from '../src/contracts/frames.js';
 import type { GivenFeedback } from '../src/contracts/feedback.js';
 import { debateTurns } from '../src/domain/debate/turns.js';
 import { isOver, nextDue, stepDebate } from '../src/domain/debate/debate.js';
@@ -22,7 +23,8 @@ import { noAmount } from '../src/domain/budget.js';
 import { fromFailure, toFailure } from '../src/failure.js';
 import { feedbackSignal, feedbackUpdate } from './messages.js';
 import { actionsOn, memoriesOn, roleCalls, tasksOn, verifications } from './options.js';
-import { openWork, refusal, rootMessage, WorkLoop, type WorkKind, type WorkState } from './work.js';
+import { openWork, type WorkState } from '../src/domain/work-state.js';
+import { refusal, rootMessage, WorkLoop, type WorkKind } from './work.js';
 
 const debateKind: WorkKind<DebateState, DebateEvent, DebateEffect, DebateStatus> = {
   name: 'debate',
@@ -41,7 +43,7 @@ const debateKind: WorkKind<DebateState, DebateEvent, DebateEffect, DebateStatus>
   cancel: { type: 'CANCEL' },
 };
 
-interface DebateRun extends WorkState<DebateState, DebateEvent> {
+export interface DebateRun extends WorkState<DebateState, DebateEvent, DebateEffect> {
   /** Of the worker that has the workspace: its snapshot and the records of its tasks are there and nowhere else. */
   hostQueue: string | null;
 }
@@ -54,11 +56,11 @@ const graceMs = 15_000;
  * A task argued, decided and executed (spec 02). One thing is under way at a time; what it brings is an event with its id,
  * and a failure for good is an event too.
  */
-export async function debate(setup: DebateSetup, carried?: DebateRun): Promise<DebateStatus> {
+export async function debate(setup: DebateSetup, carried?: DebateRun | null, request?: Json): Promise<DebateStatus> {
   if (setup?.roles === undefined || setup.workspace === undefined)
     throw refusal('invalid_request', 'a debate takes a setup; start it with POST /v1/debates');
   const state: DebateRun = carried ?? {
-    ...openWork<DebateState, DebateEvent>(openDebateState(setup, workflowInfo().startTime.getTime()), {
+    ...openWork<DebateState, DebateEvent, DebateEffect>(openDebateState(setup, workflowInfo().startTime.getTime()), {
       type: 'START',
     }),
     hostQueue: null,
@@ -94,7 +96,7 @@ export async function debate(setup: DebateSetup, carried?: DebateRun): Promise<D
       underWay.get(effect.of)?.cancel();
       return;
     }
-    loop.call(async () => {
+    loop.call(effect, async () => {
       const scope = new CancellationScope();
       underWay.set(effect.id, scope);
       try {
@@ -110,6 +112,7 @@ export async function debate(setup: DebateSetup, carried?: DebateRun): Promise<D
   const act = async (effect: Performed): Promise<DebateEvent> => {
     const { id } = effect;
     const workId = setup.id;
+    const again = loop.epoch > 0 ? { epoch: loop.epoch } : {};
     switch (effect.type) {
       case 'verify_identity': {
         const { workspace, locks, sandbox, plan } = effect;
@@ -130,9 +133,9 @@ export async function debate(setup: DebateSetup, carried?: DebateRun): Promise<D
       }
       case 'ask': {
         const { role, purpose, attempt, pass } = effect;
-        const again = attempt === 1 ? '' : ', asked again';
+        const repeated = attempt === 1 ? '' : ', asked again';
         const { outcome, usage } = await roleCalls(effect.timeoutMs + graceMs).askRole.executeWithOptions(
-          { summary: purpose === 'statement' ? `${role}, pass ${pass}${again}` : `${role}: ${purpose}${again}` },
+          { summary: purpose === 'statement' ? `${role}, pass ${pass}${repeated}` : `${role}: ${purpose}${repeated}` },
           [
             {
               workId,
@@ -152,10 +155,10 @@ export async function debate(setup: DebateSetup, carried?: DebateRun): Promise<D
               // Of each repair the text begins anew: a higher attempt makes what was said before void.
               lane:
                 purpose === 'statement'
-                  ? { lane_id: `${role}#${pass}`, attempt }
+                  ? { lane_id: `${role}#${pass}`, attempt: attempt + 2 * loop.epoch }
                   : {
                       lane_id: `${role}#${purpose}`,
-                      attempt: 2 * (state.work.execution?.repairs.length ?? 0) + attempt,
+                      attempt: 2 * ((state.work.execution?.repairs.length ?? 0) + loop.epoch) + attempt,
                     },
             },
           ],
@@ -173,7 +176,7 @@ export async function debate(setup: DebateSetup, carried?: DebateRun): Promise<D
       case 'run_task':
       case 'undo_task': {
         const { task, round, workspace, sandbox } = effect;
-        const input = { workId, task, round, workspace, sandbox, snapshotKey: workId };
+        const input = { workId, task, round, workspace, sandbox, snapshotKey: workId, ...again };
         const what = effect.type === 'run_task' ? task.argv : (task.undo?.argv ?? []);
         const summary = `${effect.type === 'run_task' ? 'task' : 'undo'} ${task.task_id}: ${what.join(' ')}`.slice(
           0,
@@ -221,7 +224,7 @@ export async function debate(setup: DebateSetup, carried?: DebateRun): Promise<D
 
   return await loop.run({
     perform,
-    continueAsNew: () => continueAsNew<typeof debate>(setup, loop.carried(state)),
+    continueAsNew: () => continueAsNew<typeof debate>(setup, loop.carried(state), request),
     close: async () => {
       // Where the workspace may still need hands, what is known of it stays.
       if (state.work.result?.outcome === 'rollback_incomplete' || state.work.execution === null) return;

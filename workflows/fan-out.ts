@@ -1,4 +1,5 @@
 import { CancellationScope, condition, continueAsNew, isCancellation, workflowInfo } from '@temporalio/workflow';
+import type { Json } from '../src/contracts/frames.js';
 import type { FanOutStatus } from '../src/contracts/fan-out-status.js';
 import { fanOutTurns } from '../src/domain/fan-out/turns.js';
 import { noAmount } from '../src/domain/budget.js';
@@ -10,7 +11,8 @@ import { type FanOutState, openFanOutState } from '../src/domain/fan-out/state.j
 import { fanOutDetails, fanOutStatus } from '../src/domain/fan-out/view.js';
 import { fromFailure } from '../src/failure.js';
 import { fanInsOn, fanOutPreparations, workersOn } from './options.js';
-import { openWork, refusal, rootMessage, WorkLoop, type WorkKind, type WorkState } from './work.js';
+import { openWork, type WorkState } from '../src/domain/work-state.js';
+import { refusal, rootMessage, WorkLoop, type WorkKind } from './work.js';
 
 const fanOutKind: WorkKind<FanOutState, FanOutEvent, FanOutEffect, FanOutStatus> = {
   name: 'fan-out',
@@ -29,7 +31,7 @@ const fanOutKind: WorkKind<FanOutState, FanOutEvent, FanOutEffect, FanOutStatus>
   cancel: { type: 'CANCEL' },
 };
 
-interface FanOutRun extends WorkState<FanOutState, FanOutEvent> {
+export interface FanOutRun extends WorkState<FanOutState, FanOutEvent, FanOutEffect> {
   /** Of the worker that has the namespaces. */
   hostQueue: string | null;
 }
@@ -44,15 +46,18 @@ const filesTotal = 2_000;
 const filesMost = 100;
 
 /** Isolated workers, a barrier, and a fan-in of what they answered (spec 03). */
-export async function fanOut(setup: FanOutSetup, carried?: FanOutRun): Promise<FanOutStatus> {
+export async function fanOut(setup: FanOutSetup, carried?: FanOutRun | null, request?: Json): Promise<FanOutStatus> {
   if (setup?.tasks === undefined || setup.fanIn === undefined)
     throw refusal('invalid_request', 'a fan-out takes a setup; start it with POST /v1/fan-outs');
   const state: FanOutRun = carried
     ? { ...carried, work: { ...carried.work, setup, held: false }, inbox: [...carried.inbox, { type: 'TICK' }] }
     : {
-        ...openWork<FanOutState, FanOutEvent>(openFanOutState(setup, workflowInfo().startTime.getTime()), {
-          type: 'START',
-        }),
+        ...openWork<FanOutState, FanOutEvent, FanOutEffect>(
+          openFanOutState(setup, workflowInfo().startTime.getTime()),
+          {
+            type: 'START',
+          },
+        ),
         hostQueue: null,
       };
   const loop = new WorkLoop(fanOutKind, state);
@@ -87,6 +92,7 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun): Promise<F
           timeoutMs: effect.timeoutMs,
           inlineBytes,
           maxFiles,
+          ...(loop.epoch > 0 && { epoch: loop.epoch }),
         },
       ],
     );
@@ -113,7 +119,7 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun): Promise<F
         });
         const combined = await fanInsOn(state.hostQueue).fanIn.executeWithOptions(
           { summary: `${setup.fanIn.strategy} of ${answers.length} answers` },
-          [{ setup: about, answers, maxTokens: effect.maxTokens }],
+          [{ setup: about, epoch: loop.epoch, answers, maxTokens: effect.maxTokens }],
         );
         return { type: 'COMBINED', ...combined };
       }
@@ -123,6 +129,7 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun): Promise<F
           [
             {
               setup: about,
+              epoch: loop.epoch,
               value: effect.combined.value,
               kept: effect.combined.kept?.value ?? null,
               maxTokens: effect.maxTokens,
@@ -139,7 +146,7 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun): Promise<F
       for (const scope of underWay) scope.cancel();
       return;
     }
-    loop.call(async () => {
+    loop.call(effect, async () => {
       const scope = new CancellationScope();
       underWay.add(scope);
       try {
@@ -162,7 +169,7 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun): Promise<F
       const { work, ...rest } = loop.carried(state);
       // The setup goes along as the first argument already; once is enough.
       const { setup: _, ...slim } = work;
-      return continueAsNew<typeof fanOut>(setup, { ...rest, work: slim as FanOutState });
+      return continueAsNew<typeof fanOut>(setup, { ...rest, work: slim as FanOutState }, request);
     },
     close: async () => {
       await condition(() => underWay.size === 0);

@@ -1,6 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { NumberedEvent } from '../src/contracts/events.js';
-import type { CheckpointMark } from '../src/domain/checkpoint.js';
+import type { CheckpointMark, Restore } from '../src/domain/checkpoint.js';
 import type { FeedbackReceipt } from '../src/domain/feedback-answer.js';
 import type { GivenFeedback } from '../src/contracts/feedback.js';
 import type { Frame, FramesAnswer } from '../src/contracts/frames.js';
@@ -14,6 +14,8 @@ export interface EventsAnswer {
   /** First number this run can answer for; ask `previousRunId` for earlier ones. */
   firstId: number;
   previousRunId: string | null;
+  /** The run that answers; none: it began before runs said so. */
+  runId?: string;
   /** Whether the work has ended: no further event will come. */
   ended: boolean;
 }
@@ -30,6 +32,8 @@ export interface GroupReport {
   attempt: number;
   /** From 1 within the attempt; a repeat is dropped. */
   seq: number;
+  /** Of the group's input. */
+  epoch?: number;
   reports: LaneReport[];
 }
 
@@ -38,6 +42,8 @@ export const statusQuery = defineQuery<object>('status');
 export const eventsQuery = defineQuery<EventsAnswer, [since: number]>('events');
 /** The boundaries so far, of earlier runs too. */
 export const checkpointsQuery = defineQuery<CheckpointMark[]>('checkpoints');
+/** Every return to an earlier point, of earlier runs too, and the number of the last durable event. */
+export const placeQuery = defineQuery<{ restores: Restore[]; lastEventId: number }>('place');
 export const snapshotQuery = defineQuery<unknown>('snapshot');
 export const directivesQuery = defineQuery<Directives>('directives');
 export const reportSignal = defineSignal<[GroupReport]>('report');
@@ -54,6 +60,8 @@ export const fanOutWorkflowType = 'fanOut';
 
 /** Names the replay that inspects one checkpoint, or all; a replaying run sees it as its task queue, and nothing else reaches it. */
 export const inspectionName = (inspected: number | 'all'): string => `parley-inspection-of-${inspected}`;
+/** Whether a run is replayed for all that it passes and asks for. */
+export const isInspectedWhole = (taskQueue: string): boolean => taskQueue.startsWith(`${inspectionName('all')}-`);
 /** Whether a run is replayed for the state at that checkpoint; not where it runs, or is replayed for something else. */
 export const isInspected = (taskQueue: string, number: number): boolean => {
   const [, inspected] = /^parley-inspection-of-(\d+|all)-/.exec(taskQueue) ?? [];

@@ -1,4 +1,5 @@
 import { CancellationScope, continueAsNew, isCancellation, workflowInfo } from '@temporalio/workflow';
+import type { Json } from '../src/contracts/frames.js';
 import type { RefinementStatus } from '../src/contracts/refinement-status.js';
 import { refinementTurns } from '../src/domain/refinement/turns.js';
 import { noAmount } from '../src/domain/budget.js';
@@ -14,7 +15,8 @@ import { openRefinementState, type RefinementState } from '../src/domain/refinem
 import { refinementDetails, refinementStatus } from '../src/domain/refinement/view.js';
 import { fromFailure } from '../src/failure.js';
 import { refinementCalls } from './options.js';
-import { openWork, refusal, rootMessage, WorkLoop, type WorkKind, type WorkState } from './work.js';
+import { openWork, type WorkState } from '../src/domain/work-state.js';
+import { refusal, rootMessage, WorkLoop, type WorkKind } from './work.js';
 
 const refinementKind: WorkKind<RefinementState, RefinementEvent, RefinementEffect, RefinementStatus> = {
   name: 'refinement',
@@ -33,12 +35,16 @@ const refinementKind: WorkKind<RefinementState, RefinementEvent, RefinementEffec
   cancel: { type: 'CANCEL' },
 };
 
-type RefinementRun = WorkState<RefinementState, RefinementEvent>;
+export type RefinementRun = WorkState<RefinementState, RefinementEvent, RefinementEffect>;
 /** How long a call may take beyond its own time until it is given up from here. */
 const graceMs = 15_000;
 
 /** One piece of work, written and scored in turns until it is good enough or not worth another (spec 04). */
-export async function refinement(setup: RefinementSetup, carried?: RefinementRun): Promise<RefinementStatus> {
+export async function refinement(
+  setup: RefinementSetup,
+  carried?: RefinementRun | null,
+  request?: Json,
+): Promise<RefinementStatus> {
   if (setup?.generator === undefined || setup.critic === undefined)
     throw refusal('invalid_request', 'a refinement takes a setup; start it with POST /v1/refinements');
   const state: RefinementRun =
@@ -63,7 +69,7 @@ export async function refinement(setup: RefinementSetup, carried?: RefinementRun
       gaps: { fragment_ms: 500, message_ms: 5_000 },
       iteration,
       timeoutMs: effect.timeoutMs,
-      lane: { lane_id: `${role}#${iteration}`, attempt },
+      lane: { lane_id: `${role}#${iteration}`, attempt: attempt + 2 * loop.epoch },
     };
     const { generateVersion, scoreVersion } = refinementCalls(effect.timeoutMs + graceMs);
     if (effect.type === 'generate') {
@@ -80,7 +86,7 @@ export async function refinement(setup: RefinementSetup, carried?: RefinementRun
       underWay.get(effect.of)?.cancel();
       return;
     }
-    loop.call(async () => {
+    loop.call(effect, async () => {
       const scope = new CancellationScope();
       underWay.set(effect.id, scope);
       try {
@@ -95,7 +101,7 @@ export async function refinement(setup: RefinementSetup, carried?: RefinementRun
 
   return await loop.run({
     perform,
-    continueAsNew: () => continueAsNew<typeof refinement>(setup, loop.carried(state)),
+    continueAsNew: () => continueAsNew<typeof refinement>(setup, loop.carried(state), request),
   });
 }
 

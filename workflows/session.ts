@@ -7,6 +7,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { Json } from '../src/contracts/frames.js';
 import type { SessionStatus } from '../src/contracts/session.js';
 import { sessionTurns } from '../src/domain/session/turns.js';
 import { available, ledgerOf, noAmount, subtract } from '../src/domain/budget.js';
@@ -33,9 +34,10 @@ import { ParleyError } from '../src/domain/errors.js';
 import { toFailure } from '../src/failure.js';
 import { directivesQuery, framesUpdate, reportSignal } from './messages.js';
 import { bus, calls, lanes, memories } from './options.js';
-import { isTimeout, openWork, refusal, rootMessage, usageIn, WorkLoop, type WorkKind, type WorkState } from './work.js';
+import { openWork, type WorkState } from '../src/domain/work-state.js';
+import { isTimeout, refusal, rootMessage, usageIn, WorkLoop, type WorkKind } from './work.js';
 
-export interface SessionState extends WorkState<Session, SessionEvent> {
+export interface SessionState extends WorkState<Session, SessionEvent, SessionEffect> {
   /** Reassembly of the external lanes, by lane id. */
   feeds: Record<string, Feed>;
   /** Groups under way, with the lanes they were given. */
@@ -70,12 +72,16 @@ const cancelMs = 15_000;
  * One question to N lanes (spec 01). Handlers only record; one loop takes an event, steps the pure machine and performs
  * what it asks for.
  */
-export async function session(setup: SessionSetup, carried?: SessionState): Promise<SessionStatus> {
+export async function session(
+  setup: SessionSetup,
+  carried?: SessionState | null,
+  request?: Json,
+): Promise<SessionStatus> {
   // Started by hand with something else, it must end in words, not retry its first task for ever.
   if (!Array.isArray(setup?.lanes))
     throw refusal('invalid_request', 'a session takes a setup; start it with POST /v1/sessions');
   const state: SessionState = carried ?? {
-    ...openWork<Session, SessionEvent>(openSessionState(setup, workflowInfo().startTime.getTime()), {
+    ...openWork<Session, SessionEvent, SessionEffect>(openSessionState(setup, workflowInfo().startTime.getTime()), {
       type: 'FAN_OUT',
     }),
     feeds: {},
@@ -90,8 +96,9 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
   setHandler(directivesQuery, () => ({
     ended: state.work.lanes.filter(hasEnded).map((lane) => lane.setup.laneId),
   }));
-  setHandler(reportSignal, ({ reports }) => {
-    loop.push({ type: 'REPORTS', reports });
+  setHandler(reportSignal, ({ reports, epoch = 0 }) => {
+    // Lanes of before a restore are still being stopped: what they say belongs to what was left.
+    if (epoch === loop.epoch) loop.push({ type: 'REPORTS', reports });
   });
   // A lane may be called "constructor".
   const feedOf = (laneId: string): Feed | undefined =>
@@ -207,6 +214,7 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
               window: setup.window,
               lanes: given.map((lane) => lane.setup),
               attempt,
+              ...(loop.epoch > 0 && { epoch: loop.epoch }),
               others: votesOf(state.work, false),
               budget: available(ledgerOf(setup.budget, noAmount, spent(state.work))),
             },
@@ -240,23 +248,24 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
   const perform = (effect: SessionEffect): void => {
     switch (effect.type) {
       case 'load_ratings':
-        loop.call(() => ratingsOf(effect.personas));
+        loop.call(effect, () => ratingsOf(effect.personas));
         return;
       case 'run_lanes':
         state.groups.push({ group: effect.group, lanes: effect.lanes, attempt: 1 });
-        runGroup(effect.group, effect.lanes, 1);
+        // A text that begins anew after a restore is a later attempt to who hears it.
+        runGroup(effect.group, effect.lanes, 1 + loop.epoch);
         return;
       case 'direct_lanes':
         bus.hint('directed');
         return;
       case 'score':
-        loop.call(() => judge(effect.key));
+        loop.call(effect, () => judge(effect.key));
         return;
       case 'arbitrate':
-        loop.call(async () => ({ type: 'ARBITER_RESULT', record: await arbitrate() }));
+        loop.call(effect, async () => ({ type: 'ARBITER_RESULT', record: await arbitrate() }));
         return;
       case 'merge_texts':
-        loop.call(async () => ({ type: 'MERGED', record: await merge() }));
+        loop.call(effect, async () => ({ type: 'MERGED', record: await merge() }));
         return;
     }
   };
@@ -323,7 +332,7 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
     begin: () => {
       groupScope = new CancellationScope();
       for (const { group, lanes: laneIds } of state.groups) {
-        const attempt = Math.max(...state.work.lanes.map((lane) => lane.attempt)) + 1;
+        const attempt = Math.max(...state.work.lanes.map((lane) => lane.attempt), loop.epoch) + 1;
         runGroup(group, laneIds, attempt);
       }
     },
@@ -333,7 +342,7 @@ export async function session(setup: SessionSetup, carried?: SessionState): Prom
     dues: externalDue,
     wantsToContinue: () => updates >= updatesPerRun,
     // Lanes under way are taken over by the new run.
-    continueAsNew: () => continueAsNew<typeof session>(setup, loop.carried(state)),
+    continueAsNew: () => continueAsNew<typeof session>(setup, loop.carried(state), request),
     // The answer is out; the run closes when the lanes that were cut off have told what they used.
     close: async () => {
       if (state.groups.length === 0 || (await condition(() => state.groups.length === 0, stopMs))) return;

@@ -22,32 +22,14 @@ import {
   type EndedTurn,
 } from '../src/domain/checkpoint.js';
 import { ParleyError, type ErrorCode } from '../src/domain/errors.js';
+import { iso } from '../src/domain/instant.js';
+import type { WorkState } from '../src/domain/work-state.js';
+import { shifted } from '../src/domain/shift.js';
 import type { Amount } from '../src/domain/session/setup.js';
 import { toFailure } from '../src/failure.js';
 import { searchAttributes } from '../temporal/search-attributes.js';
-import { checkpointsQuery, eventsQuery, isInspected, snapshotQuery, statusQuery } from './messages.js';
+import { checkpointsQuery, eventsQuery, isInspected, placeQuery, snapshotQuery, statusQuery } from './messages.js';
 import { bus, trace, type WorkOutcome } from './options.js';
-
-/** What a run of any kind of work knows, as continue-as-new carries it: one plain JSON value (design "State"). */
-export interface WorkState<Work, Event> {
-  /** The pure machine's own state. */
-  work: Work;
-  inbox: Event[];
-  events: NumberedEvent[];
-  /** Number of the last durable event before this run, and the run that has it. */
-  eventsBefore: number;
-  previousRunId: string | null;
-  /** The latest boundaries, over all runs; runs of before there were checkpoints carry none. */
-  checkpoints?: CheckpointMark[];
-}
-
-export const openWork = <Work, Event>(work: Work, first: Event): WorkState<Work, Event> => ({
-  work,
-  inbox: [first],
-  events: [],
-  eventsBefore: 0,
-  previousRunId: null,
-});
 
 /** The pure side of one kind of work. */
 export interface WorkKind<Work, Event, Effect, S extends WorkOutcome> {
@@ -92,17 +74,17 @@ export interface WorkRun<Event, Effect> {
  */
 export class WorkLoop<
   Work extends { state: string; error: { message: string } | null },
-  Event,
+  Event extends { type: string },
   Effect,
   S extends WorkOutcome,
 > {
   private armed: number | null = null;
-  private openCalls = 0;
+  private readonly open = new Set<Effect>();
   private shown = { state: '', waiting: '' };
 
   constructor(
     private readonly kind: WorkKind<Work, Event, Effect, S>,
-    private readonly state: WorkState<Work, Event>,
+    private readonly state: WorkState<Work, Event, Effect>,
   ) {
     setHandler(statusQuery, () => kind.status(state.work), { description: 'The status of spec 10' });
     setHandler(snapshotQuery, () => state, { description: 'The whole state, as continue-as-new carries it' });
@@ -110,9 +92,14 @@ export class WorkLoop<
       events: state.events.slice(Math.max(0, since - state.eventsBefore)),
       firstId: state.eventsBefore + 1,
       previousRunId: state.previousRunId,
+      runId: workflowInfo().runId,
       ended: this.isOver,
     }));
     setHandler(checkpointsQuery, () => this.checkpoints);
+    setHandler(placeQuery, () => ({
+      restores: state.restores ?? [],
+      lastEventId: state.eventsBefore + state.events.length,
+    }));
   }
 
   get isOver(): boolean {
@@ -127,17 +114,25 @@ export class WorkLoop<
     this.state.inbox.push(event);
   }
 
-  /** Something under way whose outcome is an event; work does not continue as new meanwhile. It must not reject. */
-  call(work: () => Promise<Event>): void {
-    this.openCalls += 1;
+  /**
+   * Performs an effect whose outcome is an event; work does not continue as new meanwhile, and a checkpoint names it as under
+   * way. It must not reject.
+   */
+  call(effect: Effect, work: () => Promise<Event>): void {
+    this.open.add(effect);
     void work().then((event) => {
-      this.openCalls -= 1;
+      this.open.delete(effect);
       this.push(event);
     });
   }
 
+  /** How often this work went back to an earlier point: what is done again is not taken for what was done before. */
+  get epoch(): number {
+    return this.state.restores?.length ?? 0;
+  }
+
   /** What a new run begins with: the events told so far stay with this one. */
-  carried<State extends WorkState<Work, Event>>(state: State): State {
+  carried<State extends WorkState<Work, Event, Effect>>(state: State): State {
     return {
       ...state,
       events: [],
@@ -156,7 +151,8 @@ export class WorkLoop<
     await CancellationScope.nonCancellable(async () => {
       run.begin?.();
       const { state } = this.state.work;
-      if (this.checkpoints.length === 0) this.checkpoint({ agentId: this.kind.name, phase: state, error: null });
+      if (this.checkpoints.length === 0) this.checkpoint({ agentId: this.kind.name, phase: state, error: null }, []);
+      this.resume(run);
       this.takeEvents(run);
       while (!this.isOver) {
         this.armTimer(run);
@@ -174,11 +170,35 @@ export class WorkLoop<
   private mustContinue(run: WorkRun<Event, Effect>): boolean {
     return (
       (workflowInfo().continueAsNewSuggested || run.wantsToContinue?.() === true) &&
-      this.openCalls === 0 &&
+      this.open.size === 0 &&
       this.state.inbox.length === 0 &&
       !this.isOver &&
       allHandlersFinished()
     );
+  }
+
+  /** Says that the work went back, moves its times by what passed since, and does what was under way there. */
+  private resume(run: WorkRun<Event, Effect>): void {
+    const { state } = this;
+    const restore = state.restores?.at(-1);
+    if (state.isRestored && restore) {
+      const left = this.checkpoints.at(-1)?.at ?? Date.now();
+      state.work = shifted(state.work, Date.now() - left);
+      const { checkpoint, reason, by } = restore;
+      const data = { at: iso(Date.now()), checkpoint, reason, by };
+      state.events.push({ event: 'restored', data, id: state.eventsBefore + 1 });
+      bus.hint('touched');
+    }
+    delete state.isRestored;
+    if (state.forkedFrom) {
+      const { id, checkpoint } = state.forkedFrom;
+      const data = { at: iso(Date.now()), message: `forked from checkpoint ${checkpoint} of ${id}` };
+      state.events.push({ event: 'log', data, id: state.eventsBefore + 1 });
+    }
+    delete state.forkedFrom;
+    const effects = state.resume ?? [];
+    delete state.resume;
+    for (const effect of effects) run.perform(effect);
   }
 
   private takeEvents(run: WorkRun<Event, Effect>): void {
@@ -193,7 +213,7 @@ export class WorkLoop<
         state.events.push({ ...said, id: state.eventsBefore + state.events.length + 1 });
       }
       for (const boundary of boundariesOf(kind.name, worked, step.work, kind.turns(worked, step.work, event)))
-        this.checkpoint(boundary);
+        this.checkpoint(boundary, step.effects);
       for (const effect of step.effects) run.perform(effect);
     }
     if (state.events.length > before) bus.hint('touched');
@@ -202,7 +222,7 @@ export class WorkLoop<
   }
 
   /** Numbers a boundary and notes where in the history it is. No command: recorded histories of before replay as they were. */
-  private checkpoint(boundary: Boundary): void {
+  private checkpoint(boundary: Boundary, wanted: readonly Effect[]): void {
     const { historyLength, runId, taskQueue } = workflowInfo();
     const mark: CheckpointMark = {
       ...boundary,
@@ -220,7 +240,15 @@ export class WorkLoop<
         status: this.kind.status(this.state.work),
         details: this.kind.details(this.state.work),
         confidence: this.kind.confidence(this.state.work),
+        carried: { ...this.state, inbox: this.heard(), events: [], resume: [...this.open, ...wanted] },
+        eventCount: this.state.eventsBefore + this.state.events.length,
       });
+  }
+
+  /** What has come and was not taken yet, but for what only this run's clock or its caller said. */
+  private heard(): Event[] {
+    const { tick, cancel } = this.kind;
+    return this.state.inbox.filter(({ type }) => type !== tick.type && type !== cancel.type);
   }
 
   /** One timer for whatever is due first. An earlier one is added, never moved: a late tick changes nothing. */

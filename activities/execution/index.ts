@@ -87,9 +87,10 @@ export const createExecution = ({
 
   return {
     runTask: async (input, signal) => {
-      const { workId, task, round, workspace, snapshotKey } = input;
-      const name = executionName('run', round, task);
-      return await inTurn(`${workId} ${name}`, signal, async () => {
+      const { workId, task, round, workspace, snapshotKey, epoch = 0 } = input;
+      const name = executionName('run', round, task, epoch);
+      // One at a time of one piece of work: what ran before a restore is waited for.
+      return await inTurn(workId, signal, async () => {
         const stage = await records.read<TaskReport>(workId, name);
         if (stage?.stage === 'finished') return stage.report;
         const findings = admission(task, workspace);
@@ -108,11 +109,12 @@ export const createExecution = ({
     },
 
     undoTask: async (input, signal) => {
-      const { workId, task, round, workspace } = input;
+      const { workId, task, round, workspace, epoch = 0 } = input;
       if (!task.undo) throw new ParleyError('invalid_request', `Task ${task.task_id} has no undo to run.`);
       const undo: Task = { ...task, ...task.undo, undo: undefined };
-      const name = executionName('undo', round, task);
-      return await inTurn(`${workId} ${name}`, signal, async () => {
+      const name = executionName('undo', round, task, epoch);
+      // One at a time of one piece of work: what ran before a restore is waited for.
+      return await inTurn(workId, signal, async () => {
         const stage = await records.read<UndoneTask>(workId, name);
         if (stage?.stage === 'finished') return stage.report;
         const findings = admission(undo, workspace);

@@ -11,6 +11,8 @@ export interface TaskInput {
   sandbox: SandboxOptions;
   /** The key that the workspace's snapshot was taken under. */
   snapshotKey: string;
+  /** How often the work went back to an earlier point: a task that is run again after that is another execution. Default: 0. */
+  epoch?: number;
 }
 
 export type UndoneTask = RollbackReport['undone'][number];

@@ -13,9 +13,10 @@ export type Stage<Report> =
   | { stage: 'ran'; attempt: number; command: CommandReport }
   | { stage: 'finished'; report: Report };
 
-/** Names one execution of a task. A task that was changed under the same id is another one. */
-export const executionName = (what: 'run' | 'undo', round: number, task: Task): string =>
-  `${round}.${task.task_id}.${createHash('sha256').update(JSON.stringify(task)).digest('hex').slice(0, 16)}.${what}`;
+/** Names one execution of a task. A task that was changed under the same id is another one, as is one after a restore. */
+export const executionName = (what: 'run' | 'undo', round: number, task: Task, epoch: number): string =>
+  `${round}.${task.task_id}.${createHash('sha256').update(JSON.stringify(task)).digest('hex').slice(0, 16)}.${what}` +
+  (epoch === 0 ? '' : `.${epoch}`);
 
 /** What became of executions, a file each, outside of the workspace: so that a retry runs nothing twice. */
 export class Records {

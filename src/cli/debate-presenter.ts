@@ -3,7 +3,7 @@ import type { DebateResult, DebateStatus, Statement, Vote } from '../contracts/d
 import type { RollbackReport, TaskReport } from '../contracts/execution.js';
 import type { Approval } from '../contracts/feedback.js';
 import type { Task } from '../contracts/plan.js';
-import { headline, percent } from './lines.js';
+import { headline, percent, restoredLines } from './lines.js';
 import type { Presenter } from './presenter.js';
 
 const shellWord = (word: string): string =>
@@ -129,6 +129,8 @@ const eventLines = ({ event, data }: NumberedDebateEvent): string[] => {
       return resultLines(data);
     case 'error':
       return [`✗ ERROR     ${data.code}: ${data.message}`];
+    case 'restored':
+      return restoredLines(data);
     case 'log':
       return [`  ${data.message}`];
     case 'waiting':

@@ -1,6 +1,6 @@
 import type { NumberedFanOutEvent } from '../contracts/fan-out-events.js';
 import type { FanOutResult, FanOutStatus } from '../contracts/fan-out-status.js';
-import { headline, percent } from './lines.js';
+import { headline, percent, restoredLines } from './lines.js';
 import type { Presenter } from './presenter.js';
 import { answerText } from './view.js';
 
@@ -41,6 +41,8 @@ const eventLines = ({ event, data }: NumberedFanOutEvent): string[] => {
       return resultLines(data);
     case 'error':
       return [`✗ ERROR     ${data.code}: ${data.message}`];
+    case 'restored':
+      return restoredLines(data);
     case 'log':
       return [`  ${data.message}`];
     case 'state':

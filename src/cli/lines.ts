@@ -15,6 +15,17 @@ const seconds = (ms: number | null): string => (ms === null ? 'none' : `${(ms / 
 const names = (lanes: { lane_id: string; weight: number }[]): string =>
   lanes.map(({ lane_id, weight }) => (weight === 1 ? lane_id : `${lane_id} (${weight})`)).join(', ') || 'none';
 
+/** A return to an earlier point. */
+export const restoredLines = ({
+  checkpoint,
+  reason,
+  by,
+}: {
+  checkpoint: number;
+  reason: string;
+  by: string;
+}): string[] => [`↺ RESTORED  to checkpoint ${checkpoint} by ${by}: ${headline(reason, 140)}`];
+
 /** What stands behind a final, in words. */
 export const resultLines = (result: SessionResult): string[] => [
   `agreement ${percent(result.agreement)}${result.below_threshold ? ', below the threshold' : ''}; ended by ${result.ended_by.replaceAll('_', ' ')}`,
@@ -88,6 +99,8 @@ export const createTeller = (view: SessionView): ((heard: Heard) => string[]) =>
         ];
       case 'log':
         return [`  ${event.data.message}`];
+      case 'restored':
+        return restoredLines(event.data);
       case 'waiting':
         // Waiting for a worker or for lanes is how every session runs; for anyone else somebody may have to act.
         if (event.data?.for === 'worker' || event.data?.for === 'lane') return [];

@@ -1,6 +1,6 @@
 import type { NumberedRefinementEvent } from '../contracts/refinement-events.js';
 import type { CritiqueBody, RefinementResult, RefinementStatus } from '../contracts/refinement-status.js';
-import { headline, percent } from './lines.js';
+import { headline, percent, restoredLines } from './lines.js';
 import type { Presenter } from './presenter.js';
 import { answerText } from './view.js';
 
@@ -39,6 +39,8 @@ const eventLines = ({ event, data }: NumberedRefinementEvent): string[] => {
       return resultLines(data);
     case 'error':
       return [`✗ ERROR     ${data.code}: ${data.message}`];
+    case 'restored':
+      return restoredLines(data);
     case 'log':
       return [`  ${data.message}`];
     case 'waiting':

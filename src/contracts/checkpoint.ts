@@ -22,8 +22,20 @@ const common = {
 export const checkpointItemSchema = z.strictObject(common).meta({ id: 'CheckpointItem' });
 export type CheckpointItem = z.infer<typeof checkpointItemSchema>;
 
+/** A return to an earlier point. */
+export const restoreItemSchema = z
+  .strictObject({
+    checkpoint: z.number().int().min(0),
+    reason: z.string(),
+    by: z.string(),
+    at: z.iso.datetime(),
+    from_run_id: z.string().meta({ description: 'The run of before, which keeps what happened after the checkpoint.' }),
+  })
+  .meta({ id: 'Restore' });
+export type RestoreItem = z.infer<typeof restoreItemSchema>;
+
 export const checkpointListSchema = z
-  .strictObject({ items: z.array(checkpointItemSchema) })
+  .strictObject({ items: z.array(checkpointItemSchema), restores: z.array(restoreItemSchema) })
   .meta({ id: 'CheckpointList' });
 export type CheckpointList = z.infer<typeof checkpointListSchema>;
 

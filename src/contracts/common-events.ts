@@ -10,6 +10,11 @@ export const logEventSchema = z.strictObject({
   event: z.literal('log'),
   data: z.strictObject({ at, message: z.string() }),
 });
+/** The work went back to an earlier point and goes on from there (spec 07 "Restore"). */
+export const restoredEventSchema = z.strictObject({
+  event: z.literal('restored'),
+  data: z.strictObject({ at, checkpoint: z.number().int().min(0), reason: z.string(), by: z.string() }),
+});
 export const feedbackRequestedEventSchema = z.strictObject({
   event: z.literal('feedback_requested'),
   data: z.strictObject({ at, request: feedbackRequestSchema }),

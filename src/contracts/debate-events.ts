@@ -5,6 +5,7 @@ import {
   logEventSchema,
   type Numbered,
   waitingEventSchema,
+  restoredEventSchema,
 } from './common-events.js';
 import { roleSchema } from './debate.js';
 import {
@@ -94,6 +95,7 @@ export const debateEventSchema = z
     feedbackRequestedEventSchema,
     feedbackReceivedEventSchema,
     waitingEventSchema,
+    restoredEventSchema,
     logEventSchema,
     z.strictObject({ event: z.literal('final'), data: debateResultSchema }),
     z.strictObject({ event: z.literal('error'), data: debateErrorSchema.extend({ at }) }),

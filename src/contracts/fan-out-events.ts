@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { logEventSchema, type Numbered, waitingEventSchema } from './common-events.js';
+import { logEventSchema, type Numbered, waitingEventSchema, restoredEventSchema } from './common-events.js';
 import {
   barrierStatusSchema,
   fanInScoreSchema,
@@ -49,6 +49,7 @@ export const fanOutEventSchema = z
       }),
     }),
     waitingEventSchema,
+    restoredEventSchema,
     logEventSchema,
     z.strictObject({ event: z.literal('final'), data: fanOutResultSchema }),
     z.strictObject({ event: z.literal('error'), data: fanOutErrorSchema.extend({ at }) }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { logEventSchema, type Numbered, waitingEventSchema } from './common-events.js';
+import { logEventSchema, type Numbered, waitingEventSchema, restoredEventSchema } from './common-events.js';
 import {
   critiqueSchema,
   refinementErrorSchema,
@@ -51,6 +51,7 @@ export const refinementEventSchema = z
       }),
     }),
     waitingEventSchema,
+    restoredEventSchema,
     logEventSchema,
     z.strictObject({ event: z.literal('final'), data: refinementResultSchema }),
     z.strictObject({ event: z.literal('error'), data: refinementErrorSchema.extend({ at }) }),

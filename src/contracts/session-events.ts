@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { logEventSchema, type Numbered, waitingEventSchema } from './common-events.js';
+import { logEventSchema, type Numbered, waitingEventSchema, restoredEventSchema } from './common-events.js';
 import { laneStateSchema, provisionalSchema, sessionErrorSchema, sessionResultSchema, tierSchema } from './session.js';
 import { spendSchema } from './work.js';
 
@@ -48,6 +48,7 @@ export const sessionEventSchema = z
     }),
     z.strictObject({ event: z.literal('final'), data: sessionResultSchema }),
     waitingEventSchema,
+    restoredEventSchema,
     z.strictObject({
       event: z.literal('budget'),
       data: z.looseObject({ at, action: z.string(), lane_id: z.string().optional() }),

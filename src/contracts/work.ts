@@ -63,6 +63,10 @@ export const linksSchema = z
   .meta({ id: 'Links' });
 export type Links = z.infer<typeof linksSchema>;
 
+export const forkOriginSchema = z
+  .strictObject({ id: workIdSchema, checkpoint: z.number().int().min(0) })
+  .meta({ id: 'ForkOrigin', description: 'What a piece of work was forked from.' });
+
 export const startedSchema = z
   .strictObject({
     id: workIdSchema,
@@ -70,6 +74,7 @@ export const startedSchema = z
     status_url: z.string(),
     events_url: z.string(),
     web_ui_url: z.string(),
+    forked_from: forkOriginSchema.optional().meta({ description: 'In the answer to a fork alone.' }),
   })
   .meta({ id: 'Started' });
 export type Started = z.infer<typeof startedSchema>;

@@ -7,11 +7,20 @@ import { iso } from './instant.js';
 export interface CheckpointState {
   marks: CheckpointMark[];
   /** The kind's status document. */
-  status: { kind: string; error: { message: string } | null; waiting: { for: string; detail: string } | null };
+  status: {
+    kind: string;
+    state: string;
+    error: { message: string } | null;
+    waiting: { for: string; detail: string } | null;
+  };
   /** How it stood, in words. */
   details: string;
   /** 0 to 1. */
   confidence: number;
+  /** What a run that goes on from here begins with: the workflow's own state, with what was under way under `resume`. */
+  carried: unknown;
+  /** Durable events until here. */
+  eventCount: number;
 }
 
 /** The shape of what is written (details 4.5 "major.minor"). */

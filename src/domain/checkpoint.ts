@@ -54,3 +54,30 @@ export const keptMarks = (marks: readonly CheckpointMark[], mark: CheckpointMark
   [...marks, mark].slice(-maxCheckpoints);
 
 export const nextNumber = (marks: readonly CheckpointMark[]): number => (marks.at(-1)?.number ?? -1) + 1;
+
+/** A return to an earlier point of the same piece of work (spec 07 "Restore"). Plain JSON, as continue-as-new carries it. */
+export interface Restore {
+  /** Number of the checkpoint that it went on from. */
+  checkpoint: number;
+  reason: string;
+  /** Who asked for it: the name of the key, or of the caller. */
+  by: string;
+  /** Epoch milliseconds. */
+  at: number;
+  /** Names the request, so that sending it again changes nothing; null: it has no name. */
+  key: string | null;
+  /** The run that was there until then, which keeps what happened after the checkpoint. */
+  fromRunId: string;
+}
+
+/** What a piece of work was forked from (spec 07 "Fork"). */
+export interface ForkOrigin {
+  id: string;
+  checkpoint: number;
+}
+
+/** Restores kept of one piece of work. */
+const maxRestores = 100;
+
+export const keptRestores = (restores: readonly Restore[], restore: Restore): Restore[] =>
+  [...restores, restore].slice(-maxRestores);

@@ -70,7 +70,7 @@ export class EventsHub {
   async #acquire(source: EventSource, id: string, since: number): Promise<{ feed: WorkFeed; release: () => void }> {
     // An id belongs to one kind; asked for as another it is unknown, whoever watches it here.
     const key = `${source.kind} ${id}`;
-    const ended = this.#ended.get(key);
+    const ended = await this.#endedFeed(key, source, id);
     if (ended) {
       // Most recently used last: the first of the map goes when there are too many.
       this.#ended.delete(key);
@@ -102,6 +102,14 @@ export class EventsHub {
       throw error;
     }
     return { feed: held.feed, release };
+  }
+
+  /** One that is kept, unless the work was restored since and goes on, or has ended anew. */
+  async #endedFeed(key: string, source: EventSource, id: string): Promise<WorkFeed | undefined> {
+    const ended = this.#ended.get(key);
+    if (!ended || ended.runId === null || ended.runId === (await source.latestRun(id))) return ended;
+    this.#ended.delete(key);
+    return undefined;
   }
 
   #keepEnded(key: string, feed: WorkFeed): void {

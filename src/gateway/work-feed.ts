@@ -25,6 +25,8 @@ export class WorkFeed {
   readonly texts = new LaneTexts();
   /** Why nothing more comes: the last state, once every event is here. */
   endState: string | null = null;
+  /** The newest run that has answered; null: none said which it is. */
+  runId: string | null = null;
 
   /** Contiguous: the numbers `#base + 1` to `#base + #events.length`. */
   #events: NumberedEvent[] = [];
@@ -168,6 +170,7 @@ export class WorkFeed {
   }
 
   async #take(answer: EventsAnswer, since: number): Promise<void> {
+    this.runId = answer.runId ?? null;
     const events = await this.#olderThan(answer, since);
     const isFirst = this.#events.length === 0 && this.#base === 0;
     if (isFirst) this.#base = events[0] ? events[0].id - 1 : since;

@@ -2,11 +2,12 @@ import type { NumberedEvent, PartialEvent } from '../contracts/events.js';
 import type { DebateStatus } from '../contracts/debate-status.js';
 import type { GivenFeedback } from '../contracts/feedback.js';
 import type { FanOutStatus } from '../contracts/fan-out-status.js';
-import type { Frame, FramesAnswer } from '../contracts/frames.js';
+import type { Frame, FramesAnswer, Json } from '../contracts/frames.js';
 import type { RefinementStatus } from '../contracts/refinement-status.js';
 import type { SessionStatus } from '../contracts/session.js';
-import type { Checkpoint, CheckpointItem } from '../contracts/checkpoint.js';
+import type { Checkpoint, CheckpointItem, RestoreItem } from '../contracts/checkpoint.js';
 import type { Kind, Lifecycle, WorkList } from '../contracts/work.js';
+import type { ForkOrigin } from '../domain/checkpoint.js';
 import type { DebateSetup } from '../domain/debate/setup.js';
 import type { FanOutSetup } from '../domain/fan-out/setup.js';
 import type { RefinementSetup } from '../domain/refinement/setup.js';
@@ -51,10 +52,27 @@ export interface EventSource {
   status(id: string): Promise<WorkStatus>;
   /** How the work was closed from outside (terminated, timed out), or null while it runs or when it ended by itself. */
   closedAs(id: string): Promise<string | null>;
+  /** The newest run: another one than before when the work was restored. */
+  latestRun(id: string): Promise<string>;
   /** The lane whose text a durable event ends, or null. */
   endedLane: (event: NumberedEvent) => string | null;
   /** Texts so far that no worker streams: the workflow alone has them. */
   texts(id: string): Promise<PartialEvent[]>;
+}
+
+/** How a start is made. */
+export interface StartOptions {
+  isRepeatable: boolean;
+  /** The body that asked for it, as it was read: what a fork changes and an export shows. */
+  request: Json;
+  /** What a fork begins with, in place of the beginning. */
+  carried?: CarriedState;
+}
+
+/** The state of a run at a checkpoint as the workflow hands it over: what the machine knows, and what was around it. */
+export interface CarriedState {
+  work: unknown;
+  [name: string]: unknown;
 }
 
 /** One kind of work as the gateway needs it; `temporal/work-client.ts` is the one on Temporal. */
@@ -65,7 +83,7 @@ export interface WorkPort<Setup extends WorkSetup, Status extends WorkStatus> ex
    * @returns whether this call started it or it was there before.
    * @throws ParleyError conflict (the id is taken by other content), unavailable (nothing was started)
    */
-  start(setup: Setup, bodyHash: string, options: { isRepeatable: boolean }): Promise<'started' | 'replayed'>;
+  start(setup: Setup, bodyHash: string, options: StartOptions): Promise<'started' | 'replayed'>;
   /** @throws ParleyError not_found, unavailable */
   status(id: string): Promise<Status>;
   /** Resolves with the status once the work has ended, with null after `milliseconds` or when `signal` aborts. */
@@ -104,6 +122,32 @@ export interface CheckpointsPort {
    * @throws ParleyError not_found, gone (retention), wrong_state (the history does not replay in this version), unavailable
    */
   inspect(kind: Kind, id: string, number: number): Promise<Checkpoint>;
+  /** Every return to an earlier point, oldest first. @throws as `list` */
+  restores(kind: Kind, id: string): Promise<RestoreItem[]>;
+  /**
+   * Runs the work on from that point, under the same id; what runs is stopped. @throws as `inspect`
+   * @returns the run that goes on, and whether an earlier request with the same `key` had done it
+   */
+  restore(kind: Kind, id: string, number: number, asked: AskedRestore): Promise<{ runId: string; isReplayed: boolean }>;
+  /** What a fork begins from: the state at that point, and the body that the work was started with. @throws as `inspect` */
+  origin(kind: Kind, id: string, number: number): Promise<{ request: Json; carried: CarriedState }>;
+  /** How a piece of work of any kind began. @throws ParleyError not_found, unavailable */
+  beginning(id: string): Promise<Beginning>;
+}
+
+export interface AskedRestore {
+  reason: string;
+  by: string;
+  /** Names the request; null: it is not to be recognised again. */
+  key: string | null;
+}
+
+export interface Beginning {
+  kind: Kind;
+  tenant: string;
+  /** null: it was started before bodies were kept. */
+  request: Json;
+  forkedFrom: ForkOrigin | null;
 }
 
 /** All kinds together. */

@@ -186,6 +186,10 @@ export class FakeSessions implements SessionsPort, WorkIndex {
     };
   }
 
+  async latestRun(id: string): Promise<string> {
+    this.#get(id);
+    return 'run';
+  }
   async closedAs(id: string): Promise<string | null> {
     return this.#get(id).closedAs;
   }

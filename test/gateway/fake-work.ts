@@ -29,6 +29,9 @@ export class FakeWork<Setup extends WorkSetup, Status extends WorkStatus> implem
   async closedAs(id: string): Promise<string | null> {
     throw this.#unknown(id);
   }
+  async latestRun(id: string): Promise<string> {
+    throw this.#unknown(id);
+  }
   async texts(): Promise<PartialEvent[]> {
     return [];
   }

@@ -34,7 +34,7 @@ describe('a Temporal server that', () => {
     if (closes) await new Promise((resolve) => silent.close(resolve));
     const { sessions, work, setup, connection } = sessionsAt(port);
     const unavailable = { code: 'unavailable', retryable: true };
-    await expect(sessions.start(setup, 'hash', { isRepeatable: true })).rejects.toMatchObject(unavailable);
+    await expect(sessions.start(setup, 'hash', { isRepeatable: true, request: {} })).rejects.toMatchObject(unavailable);
     await expect(sessions.status('s1')).rejects.toMatchObject(unavailable);
     await expect(work.list({ limit: 1 })).rejects.toMatchObject(unavailable);
     expect(await work.isReachable()).toBe(false);
@@ -88,7 +88,9 @@ describe('a start whose answer is lost', () => {
     const identity = { id, traceId: 't', webUiUrl: '' };
     const setup = setUpSession(openSessionSchema.parse(aSession()), identity, ports.operator);
     proxy.muted = true;
-    await expect(sessions.start(setup, 'hash', { isRepeatable })).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(sessions.start(setup, 'hash', { isRepeatable, request: {} })).rejects.toMatchObject({
+      code: 'unavailable',
+    });
     proxy.muted = false;
     const direct = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS'] ?? '' });
     const handle = new Client({ connection: direct }).workflow.getHandle(id);
@@ -99,7 +101,7 @@ describe('a start whose answer is lost', () => {
     }
     expect(status.name).toBe(ends);
     if (isRepeatable) {
-      expect(await sessions.start(setup, 'hash', { isRepeatable })).toBe('replayed');
+      expect(await sessions.start(setup, 'hash', { isRepeatable, request: {} })).toBe('replayed');
       await handle.terminate();
     }
     await direct.close();

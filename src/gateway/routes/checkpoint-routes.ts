@@ -48,13 +48,17 @@ export const checkpointRoutes = (
         200: {
           description: 'The checkpoints, oldest first.',
           schema: checkpointListSchema,
-          example: { items: [checkpointItemExample(exampleId, kind)] },
+          example: { items: [checkpointItemExample(exampleId, kind)], restores: [] },
         },
       },
       problems: ['unauthorized', 'not_found', 'wrong_state', 'unavailable'],
       handle: async ({ params }, ports) => {
         await owner(params, ports);
-        return { status: 200, body: { items: await ports.checkpoints.list(kind, params.id) } };
+        const [items, restores] = await Promise.all([
+          ports.checkpoints.list(kind, params.id),
+          ports.checkpoints.restores(kind, params.id),
+        ]);
+        return { status: 200, body: { items, restores } };
       },
     }),
     route({

@@ -1,3 +1,4 @@
+import { ProblemError } from '../problem.js';
 import { debateStartedSchema, openDebateSchema } from '../../contracts/debate.js';
 import { debateStatusSchema } from '../../contracts/debate-status.js';
 import { setUpDebate } from '../../domain/debate/set-up-debate.js';
@@ -22,7 +23,15 @@ const common = workRoutes({
     return setUp.setup;
   },
   answer: (started) => ({ ...started, kind: 'debate' }),
+  fork: () => {
+    throw new ProblemError('unavailable', 'not wired yet');
+  },
   spanAttributes: ({ roles }) => ({ roles: Object.keys(roles).length }),
+  feedback: ({ debates }) => ({
+    port: debates,
+    openRequest: ({ feedback }) => feedback.find(({ outcome }) => outcome === 'pending')?.request ?? null,
+  }),
+  rollsBack: true,
   cancelDescription:
     'Stops the call or the task under way. Before the first task that is all; from the snapshot on, what was done is ' +
     'rolled back first. Answers with the status, as a rule the final one.',

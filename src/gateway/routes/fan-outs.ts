@@ -1,3 +1,4 @@
+import { ProblemError } from '../problem.js';
 import { fanOutStartedSchema, openFanOutSchema } from '../../contracts/fan-out.js';
 import { fanOutStatusSchema } from '../../contracts/fan-out-status.js';
 import { setUpFanOut } from '../../domain/fan-out/set-up-fan-out.js';
@@ -21,6 +22,9 @@ export const fanOutRoutes = workRoutes({
     return setUp.setup;
   },
   answer: (started) => ({ ...started, kind: 'fan-out' }),
+  fork: () => {
+    throw new ProblemError('unavailable', 'not wired yet');
+  },
   spanAttributes: ({ tasks, strategy }) => ({ tasks: tasks.length, strategy }),
   cancelDescription: 'Stops the workers that run and starts no others. What had completed stays in the status.',
   whyNoPause: 'a fan-out is never paused; its barrier gives up by itself, and it can be cancelled.',

@@ -1,6 +1,7 @@
 import type { AnyRoute } from '../route.js';
 import { artifactRoutes } from './artifacts.js';
 import { auditRoutes } from './audit.js';
+import { compareRoute } from './compare.js';
 import { debateRoutes } from './debates.js';
 import { fanOutRoutes } from './fan-outs.js';
 import { healthz, readyz } from './health.js';
@@ -16,6 +17,7 @@ export const routes: readonly AnyRoute[] = [
   ...refinementRoutes,
   ...fanOutRoutes,
   listWork,
+  compareRoute,
   ...artifactRoutes,
   ...auditRoutes,
   ...memoryRoutes,

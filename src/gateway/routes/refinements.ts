@@ -1,3 +1,4 @@
+import { ProblemError } from '../problem.js';
 import { openRefinementSchema, refinementStartedSchema } from '../../contracts/refinement.js';
 import { refinementStatusSchema } from '../../contracts/refinement-status.js';
 import { setUpRefinement } from '../../domain/refinement/set-up-refinement.js';
@@ -20,6 +21,9 @@ export const refinementRoutes = workRoutes({
     return setUp.setup;
   },
   answer: (started) => ({ ...started, kind: 'refinement' }),
+  fork: () => {
+    throw new ProblemError('unavailable', 'not wired yet');
+  },
   spanAttributes: ({ loop }) => ({ max_iterations: loop.max_iterations }),
   cancelDescription:
     'Stops the call under way. The best version so far stays in the status, as `best`, with the history.',

@@ -3,6 +3,9 @@ import { framesAnswerSchema, postFramesSchema } from '../../contracts/frames.js'
 import { openSessionSchema, sessionStartedSchema, sessionStatusSchema } from '../../contracts/session.js';
 import type { SessionSetup } from '../../domain/session/setup.js';
 import { compilePattern } from '../../domain/pattern.js';
+import { forkSession } from '../../domain/session/fork.js';
+import type { Session } from '../../domain/session/state.js';
+import { openWork } from '../../domain/work-state.js';
 import { premiumLaneId } from '../../domain/session/lanes.js';
 import { setUpSession } from '../../domain/session/set-up-session.js';
 import { bearer } from '../auth.js';
@@ -50,6 +53,10 @@ const common = workRoutes({
   answer: (started, setup, ports) => {
     const laneKeys = laneKeysOf(setup, ports);
     return { ...started, kind: 'session', ...(laneKeys && { lane_keys: laneKeys }) };
+  },
+  fork: ({ work }, setup, now) => {
+    const forked = forkSession(work as Session, setup, now);
+    return { ...openWork(forked.work, forked.first), feeds: {}, groups: [], judgeCalls: 0 };
   },
   spanAttributes: ({ lanes }) => ({ lanes: lanes.length }),
   cancelDescription: 'Cancels every lane and answers with the status, as a rule the final one.',

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { FeedbackRequest } from '../../contracts/feedback.js';
+import type { Json } from '../../contracts/frames.js';
 import type { Links } from '../../contracts/work.js';
 import { type Kind, type Started, workIdSchema } from '../../contracts/work.js';
 import type { SetupIdentity } from '../../domain/session/set-up-session.js';
@@ -8,8 +10,9 @@ import { bodyHash, idForKey } from '../canonical.js';
 import { ProblemError } from '../problem.js';
 import { textNumber } from '../query-number.js';
 import { type AnyRoute, type Call, type Ports, route } from '../route.js';
-import type { WorkPort, WorkSetup, WorkStatus } from '../work-port.js';
+import type { CarriedState, FeedbackPort, WorkPort, WorkSetup, WorkStatus } from '../work-port.js';
 import { checkpointRoutes } from './checkpoint-routes.js';
+import { timeTravelRoutes } from './time-travel-routes.js';
 import { listKind } from './work.js';
 
 /** Milliseconds that a cancel waits for the end before it answers with the state it has by then. */
@@ -32,6 +35,15 @@ export interface KindRoutes<Body, Setup extends WorkSetup, Status extends WorkSt
   /** The answer to a start, from what every kind says. */
   answer(common: Started, setup: Setup, ports: Ports): Answer;
   spanAttributes(setup: Setup): Record<string, string | number>;
+  /**
+   * The state that a fork begins with, from that of the checkpoint and the setup of the changed request.
+   * @throws ParleyError wrong_state where it cannot be forked from there
+   */
+  fork(carried: CarriedState, setup: Setup, now: number): CarriedState;
+  /** Where it asks people: how it is answered, and what it asks now. */
+  feedback?: (ports: Ports) => { port: FeedbackPort; openRequest(status: Status): FeedbackRequest | null };
+  /** Whether what it did in the world is taken back when it is cancelled. */
+  rollsBack?: boolean;
   /** What a cancel does, for the documentation. */
   cancelDescription: string;
   /** Completes "cannot pause: " in the refusal. */
@@ -48,6 +60,23 @@ export const knownId = (kind: Kind, id: string): string => {
     throw new ProblemError('not_found', `There is no ${kind} ${id.slice(0, 128)}.`);
   return id;
 };
+
+/** Starts one piece of work, of a new body or as a fork. */
+export type Begin<Body, Setup, Answer> = (
+  body: Body,
+  start: {
+    id: string;
+    isRepeatable: boolean;
+    /** Tells whether a second start with the id asks for the same. */
+    hash: string;
+    fork?: (setup: Setup) => CarriedState;
+  },
+  ports: Ports,
+  call: Call,
+) => Promise<{ answer: () => Answer; headers: Record<string, string> }>;
+
+/** The body as plain JSON, with its defaults. */
+const asRequest = (body: unknown): Json => JSON.parse(JSON.stringify(body)) as Json;
 
 const eventNumber = z
   .string()
@@ -109,6 +138,28 @@ export const workRoutes = <
     }
   };
 
+  const begin: Begin<Body, Setup, Answer> = async (body, { id, isRepeatable, hash, fork }, ports, call) => {
+    if (call.draining.aborted) {
+      throw new ProblemError('unavailable', 'This gateway stops and starts nothing new.', {
+        headers: { 'Retry-After': '5' },
+      });
+    }
+    const links = linksOf(ports.config, kind, id);
+    const setup = definition.setUp(body, { id, traceId: ports.newTraceId(), webUiUrl: links.web_ui }, ports, call);
+    const carried = fork?.(setup);
+    const options = { isRepeatable, request: asRequest(body), ...(carried && { carried }) };
+    const outcome = await started(setup, () => port(ports).start(setup, hash, options));
+    if (outcome === 'started') {
+      ports.metrics.started.inc({ kind });
+      call.log.info({ [`${kind}_id`]: id, trace_id: setup.traceId }, `${kind} started`);
+    }
+    const common = { id, kind, status_url: links.self, events_url: links.events, web_ui_url: links.web_ui };
+    return {
+      answer: () => definition.answer(common, setup, ports),
+      headers: { Location: links.self, ...(outcome === 'replayed' && { 'Idempotent-Replayed': 'true' }) },
+    };
+  };
+
   const open = route({
     method: 'post',
     path,
@@ -164,32 +215,15 @@ export const workRoutes = <
     ],
     access: 'api_key',
     handle: async ({ query, headers, body }, ports, call) => {
-      if (call.draining.aborted) {
-        throw new ProblemError('unavailable', 'This gateway stops and starts nothing new.', {
-          headers: { 'Retry-After': '5' },
-        });
-      }
       if (headers['parley-worker'] !== undefined) throw new ProblemError('forbidden', fromWorker(kind));
       const key = headers['idempotency-key'];
       const own = definition.idOf ? definition.idOf(body) : body.id;
       const id = own ?? (key === undefined ? ports.newId(kind) : idForKey(kind, body.tenant, key));
-      const links = linksOf(ports.config, kind, id);
-      const setup = definition.setUp(body, { id, traceId: ports.newTraceId(), webUiUrl: links.web_ui }, ports, call);
       const isRepeatable = own !== undefined || key !== undefined;
-      const outcome = await started(setup, () => port(ports).start(setup, bodyHash(body), { isRepeatable }));
-      if (outcome === 'started') {
-        ports.metrics.started.inc({ kind });
-        call.log.info({ [`${kind}_id`]: id, trace_id: setup.traceId }, `${kind} started`);
-      }
-
-      const answerHeaders = {
-        Location: links.self,
-        ...(outcome === 'replayed' && { 'Idempotent-Replayed': 'true' }),
-      };
+      const begun = await begin(body, { id, isRepeatable, hash: bodyHash(body) }, ports, call);
       const ended = query.wait === undefined ? null : await port(ports).awaitEnd(id, query.wait * 1000, call.signal);
-      if (ended) return { status: 200, body: linked(ended, ports), headers: answerHeaders };
-      const common = { id, kind, status_url: links.self, events_url: links.events, web_ui_url: links.web_ui };
-      return { status: 202, body: definition.answer(common, setup, ports), headers: answerHeaders };
+      if (ended) return { status: 200, body: linked(ended, ports), headers: begun.headers };
+      return { status: 202, body: begun.answer(), headers: begun.headers };
     },
   });
 
@@ -293,5 +327,6 @@ export const workRoutes = <
     refusing('pause'),
     refusing('resume'),
     ...checkpointRoutes(kind, definition.startedExample.id, owner),
+    ...timeTravelRoutes(definition, begin, owner),
   ];
 };
