@@ -34,9 +34,15 @@ const open = async (path, init = {}) => {
 
 export const get = async (path, signal) => (await open(path, { signal })).json();
 
-export const post = async (path, body) =>
+export const getText = async (path) => (await open(path)).text();
+
+export const post = async (path, body, headers = {}) =>
   (
-    await open(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+    await open(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    })
   ).json();
 
 /** Resolves after `ms`, or as soon as `signal` aborts. */

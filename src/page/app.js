@@ -1,20 +1,24 @@
 import { html, render, useEffect, useState } from '/vendor/htm-preact.js';
 import { saveKey, whenKeyWanted } from './api.js';
-import { DebateView } from './debate-view.js';
 import { ListView } from './list-view.js';
-import { SessionView } from './session-view.js';
+import { workKinds } from './work-kinds.js';
 
-const views = new Map([
-  ['sessions', SessionView],
-  ['debates', DebateView],
-]);
+/** A part of an address; one that nobody could have made here stays as it is. */
+const decoded = (part) => {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+};
 
-/** The view of the address and the id of what it shows; without one, the list. */
+/** The view of the address and what it shows; the list where the address names nothing there is. */
 const route = () => {
-  const [, collection, id] = /^#\/([a-z]+)\/([^/]+)$/.exec(location.hash) ?? [];
-  return views.has(collection)
-    ? { View: views.get(collection), id: decodeURIComponent(id) }
-    : { View: ListView, id: null };
+  const [, collection, ...parts] = location.hash.split('/').map(decoded);
+  const kind = workKinds.get(collection);
+  const [id] = parts;
+  if (kind && id && parts.length === 1) return { View: kind.View, id };
+  return { View: ListView, id: null };
 };
 
 const KeyForm = ({ wasWrong, done }) => {

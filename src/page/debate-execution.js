@@ -2,9 +2,10 @@ import { html } from '/vendor/htm-preact.js';
 import { roundsOf, speaker } from './debate-model.js';
 import { Command, TaskList } from './debate-plan.js';
 import { Findings } from './debate-transcript.js';
-import { bytes, duration, endOf, enforcement, restoredWords } from './debate-words.js';
+import { endOf, enforcement, restoredWords } from './debate-words.js';
 import { sentence } from './model.js';
 import { Badge } from './parts.js';
+import { bytes, duration } from './units.js';
 
 const Output = ({ name, text, of }) =>
   text !== '' &&

@@ -44,6 +44,36 @@ export const takeStatus = (model, status) => {
   model.pass = status.pass;
 };
 
+/**
+ * What a status alone tells: how it was at a checkpoint.
+ * @param visited states that it had been in by then
+ */
+export const modelAt = (status, visited) => {
+  const { report } = status;
+  const model = createModel();
+  takeStatus(model, status);
+  const begun = report?.tasks.filter(({ outcome }) => outcome !== 'not_run') ?? [];
+  const rollback = report?.rollback ?? null;
+  return Object.assign(model, {
+    visited: new Set(visited),
+    tags: status.tags,
+    statements: status.statements,
+    plan:
+      status.plan_from_pass === null ? null : { tasks: inOrder(status.plan.tasks), fromPass: status.plan_from_pass },
+    passes:
+      status.votes.length === 0
+        ? []
+        : [{ pass: status.pass, consensus: status.consensus, votes: status.votes, why: '', next: 'decision' }],
+    duels: status.duels,
+    tasks: begun.map((each) => ({ task_id: each.task_id, round: each.round, report: each })),
+    repairs: status.repairs,
+    rollback: rollback && { stage: 'ended', report: rollback, why: 'what was done was taken back' },
+    waiting: status.waiting,
+    result: status.result,
+    error: status.error,
+  });
+};
+
 /** Takes text of a role that speaks; returns false when text before it is missing. */
 export const takePartial = (model, partial) => {
   const { lanes } = model;

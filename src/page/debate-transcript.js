@@ -102,7 +102,7 @@ export const Transcript = ({ model }) => {
         </ol>
         ${counted &&
         html`<p class="pass-end">
-          <strong>${percent(counted.consensus)}</strong> consensus${`: ${counted.why}`}${counted.next ===
+          <strong>${percent(counted.consensus)}</strong> consensus${counted.why && `: ${counted.why}`}${counted.next ===
             'another_pass' && '; another pass follows'}
         </p>`}
       </section>`;

@@ -7,9 +7,10 @@ import { Plan } from './debate-plan.js';
 import { stepsOf } from './debate-steps.js';
 import { Transcript } from './debate-transcript.js';
 import { Votes } from './debate-votes.js';
-import { announcement, counted, describeEvent, nowWords, outcomeTitles } from './debate-words.js';
+import { announcement, describeEvent, nowWords, outcomeTitles } from './debate-words.js';
 import { isEnded, percent, sentence } from './model.js';
 import { Course, FactList, toneOf } from './parts.js';
+import { counted } from './units.js';
 import { Timeline, useWork, WorkPage } from './work-view.js';
 
 const standWords = { done: 'done', failed: 'failed', now: 'now', ahead: 'to come', skipped: 'left out' };
@@ -102,6 +103,34 @@ const useFocusAfter = (gate) => {
   }, [gate]);
 };
 
+/** A debate as it is, or as it was at a checkpoint; `gate` is the form of the open gate, if it may be answered here. */
+export const DebateBody = ({ model, isLive, gate = null }) => {
+  const { status, result } = model;
+  return html`<${Steps} model=${model} />
+    ${gate}
+    <div class="overview">
+      <${Outcome} model=${model} />
+      <${Course}
+        label="consensus"
+        share=${model.passes.at(-1)?.consensus ?? null}
+        course=${model.passes.map(({ consensus }) => consensus)}
+        marks=${[...new Set([status.limits.proceed, status.limits.refine_below])]}
+        hint="dashed: proceeds from ${percent(status.limits.proceed)}, enough from ${percent(
+          status.limits.refine_below,
+        )}"
+      />
+    </div>
+    <${Execution} model=${model} />
+    ${!gate && (model.plan || isLive) && html`<${Plan} plan=${model.plan} isOpen=${model.tasks.length === 0} />`}
+    ${(model.statements.length > 0 || isLive) &&
+    html`<div class="argument">
+      <${Transcript} model=${model} />
+      <${Votes} model=${model} />
+    </div>`}
+    <${PastApprovals} feedback=${status.feedback} />
+    ${result && html`<${Evidence} result=${result} status=${status} />`}`;
+};
+
 export const DebateView = ({ id }) => {
   const work = useWork(debates, id);
   const { model } = work;
@@ -122,35 +151,17 @@ export const DebateView = ({ id }) => {
     facts=${status && html`<${Brief} model=${model} />`}
   >
     ${status &&
-    html`<${Steps} model=${model} />
-      ${gate &&
-      html`<${Gate}
-        status=${status}
-        approval=${gate}
-        path=${pathOf(debates.collection, id)}
-        refresh=${work.refresh}
-      />`}
-      <div class="overview">
-        <${Outcome} model=${model} />
-        <${Course}
-          label="consensus"
-          share=${model.passes.at(-1)?.consensus ?? null}
-          course=${model.passes.map(({ consensus }) => consensus)}
-          marks=${[...new Set([status.limits.proceed, status.limits.refine_below])]}
-          hint="dashed: proceeds from ${percent(status.limits.proceed)}, enough from ${percent(
-            status.limits.refine_below,
-          )}"
-        />
-      </div>
-      <${Execution} model=${model} />
-      ${!gate && (model.plan || isLive) && html`<${Plan} plan=${model.plan} isOpen=${model.tasks.length === 0} />`}
-      ${(model.statements.length > 0 || isLive) &&
-      html`<div class="argument">
-        <${Transcript} model=${model} />
-        <${Votes} model=${model} />
-      </div>`}
-      <${PastApprovals} feedback=${status.feedback} />
-      ${result && html`<${Evidence} result=${result} status=${status} />`}
+    html`<${DebateBody}
+        model=${model}
+        isLive=${isLive}
+        gate=${gate &&
+        html`<${Gate}
+          status=${status}
+          approval=${gate}
+          path=${pathOf(debates.collection, id)}
+          refresh=${work.refresh}
+        />`}
+      />
       <${Timeline} events=${model.events} describe=${describeEvent} />`}
   <//>`;
 };

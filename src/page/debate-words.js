@@ -1,21 +1,12 @@
 // A debate in words: commands, reports, events.
 import { openGate, speaker } from './debate-model.js';
 import { describeCommon, firstLine, headline, percent, words } from './model.js';
+import { bytes, counted, duration } from './units.js';
 
 const shellWord = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
 /** A command as a shell would take it; no shell reads it unless the program is one. */
 export const commandLine = (argv) => argv.map(shellWord).join(' ');
-
-/** How many of what. */
-export const counted = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
-
-export const duration = (ms) => {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 120_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
-  if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`;
-  return `${Math.round(ms / 3_600_000)} h`;
-};
 
 /** What a task declares of its end, a line each. */
 export const expectations = ({ expect }) => [
@@ -38,11 +29,6 @@ export const limitWords = ({ timeout_ms, cpu_ms, memory_mb, processes, output_by
   ]
     .filter(Boolean)
     .join(', ');
-
-export const bytes = (count) => {
-  if (count < 1_024) return counted(count, 'byte');
-  return count < 1_048_576 ? `${(count / 1_024).toFixed(1)} kB` : `${(count / 1_048_576).toFixed(1)} MB`;
-};
 
 /** What a backend held a command to, and what it could not: two lists. */
 export const enforcement = ({ network, filesystem, user, environment, time, cpu, memory, processes, output, tree }) => {

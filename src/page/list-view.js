@@ -1,6 +1,7 @@
 import { html, useEffect, useRef, useState } from '/vendor/htm-preact.js';
 import { get } from './api.js';
 import { AskForm } from './ask-form.js';
+import { collectionOf, workHref } from './links.js';
 import { firstLine, ordinaryWaits } from './model.js';
 import { ago, Badge } from './parts.js';
 import { StartDebate } from './start-debate.js';
@@ -9,7 +10,12 @@ const kinds = [
   ['', 'all kinds'],
   ['session', 'sessions'],
   ['debate', 'debates'],
+  ['fan-out', 'fan-outs'],
+  ['refinement', 'refinements'],
 ];
+
+/** The kinds that have a view of their own here. */
+const shown = new Set(kinds.map(([kind]) => kind));
 
 const filters = [
   ['', 'all'],
@@ -20,16 +26,17 @@ const filters = [
   ['cancelled', 'cancelled'],
 ];
 
-/** The state in which each kind's machine ends; a cancelled debate is an aborted one. */
+/** The states in which each kind's machine ends; a cancelled debate is an aborted one, an aborted refinement has an output. */
 const ends = {
-  complete: { session: 'COMPLETE', debate: 'DONE' },
-  failed: { session: 'ERROR', debate: 'ABORTED' },
-  cancelled: { session: 'CANCELLED', debate: 'ABORTED' },
+  complete: { session: ['COMPLETE'], debate: ['DONE'], 'fan-out': ['COMPLETED'], refinement: ['COMPLETE', 'ABORTED'] },
+  failed: { session: ['ERROR'], debate: ['ABORTED'], 'fan-out': ['FAILED'], refinement: ['FAILED'] },
+  cancelled: { session: ['CANCELLED'], debate: ['ABORTED'], 'fan-out': ['CANCELLED'], refinement: ['CANCELLED'] },
 };
 
 /** Of one kind the gateway finds a state; what it cannot be asked for is taken from a longer page. */
 const query = (kind, filter, cursor) => {
-  const state = ends[filter]?.[kind];
+  const states = ends[filter]?.[kind] ?? [];
+  const [state] = states.length === 1 ? states : [];
   const parameters = new URLSearchParams({
     ...(kind && { kind }),
     ...(state && { state }),
@@ -42,13 +49,10 @@ const query = (kind, filter, cursor) => {
 
 const fits = (filter, { kind, state, lifecycle }) => {
   if (filter === 'running') return lifecycle === 'running' || lifecycle === 'waiting';
-  return !(filter in ends) || ends[filter][kind] === state;
+  return !(filter in ends) || Boolean(ends[filter][kind]?.includes(state));
 };
 
-const href = (item) =>
-  item.kind === 'session' || item.kind === 'debate'
-    ? `#/${item.kind}s/${encodeURIComponent(item.id)}`
-    : item.links.web_ui;
+const href = ({ kind, id, links }) => (shown.has(kind) ? workHref(collectionOf(kind), id) : links.web_ui);
 
 /** Whether it waits for more than its own lanes and workers. */
 const isHeldUp = ({ waiting_for: reason }) => reason !== null && !ordinaryWaits.has(reason);

@@ -18,6 +18,9 @@ export const headline = (text, most = 160) => {
   return line.length > most ? `${line.slice(0, most - 1)}…` : line;
 };
 
+/** A value in one line: the first of a text, JSON without breaks; cut to `most` characters. */
+export const oneLine = (value, most = 160) => headline(typeof value === 'string' ? value : JSON.stringify(value), most);
+
 /** With a capital first and a full stop, as a sentence that stands by itself. */
 export const sentence = (text) => text.replace(/^\p{Ll}/u, (first) => first.toUpperCase()).replace(/([^.!?…])$/, '$1.');
 
@@ -54,6 +57,8 @@ export const describeCommon = ({ event, data }) => {
       const { provided_by: person, response, comment } = data.answer;
       return ['person', `${person}: ${words(response)}${comment ? `, ${firstLine(comment)}` : ''}`];
     }
+    case 'restored':
+      return ['restored', `to checkpoint ${data.checkpoint} by ${data.by}: ${data.reason}`];
     case 'log':
       return ['log', data.message];
     default:

@@ -3,6 +3,7 @@ import { words } from './model.js';
 
 const tones = {
   COMPLETE: 'good',
+  COMPLETED: 'good',
   SUCCEEDED: 'good',
   succeeded: 'good',
   approved: 'good',
@@ -24,6 +25,7 @@ const tones = {
   ERROR: 'bad',
   FAILED: 'bad',
   REJECTED: 'bad',
+  EVICTED: 'bad',
   failed: 'bad',
   BLOCKED: 'bad',
   blocked: 'bad',
@@ -39,6 +41,8 @@ const tones = {
   cancelled: 'mute',
   INIT: 'mute',
   IDLE: 'mute',
+  S0: 'mute',
+  QUEUED: 'mute',
   // Whatever came of it: a list of debates does not know.
   DONE: 'mute',
   not_run: 'mute',

@@ -66,6 +66,14 @@ export const takeStatus = (model, status) => {
     model.provisional.expired = true;
 };
 
+/** What a status alone tells: how it was at a checkpoint. */
+export const modelAt = (status) => {
+  const model = createModel();
+  takeStatus(model, status);
+  model.provisional = status.provisional;
+  return model;
+};
+
 /** Takes text of a lane; returns false when text before it is missing. */
 export const takePartial = (model, partial) => {
   const lane = laneOf(model, partial.lane_id);

@@ -139,13 +139,36 @@ const Facts = ({ result, status }) => {
   </section>`;
 };
 
+/** A session as it is, or as it was at a checkpoint. */
+export const SessionBody = ({ model }) => {
+  const { status } = model;
+  const side = sides(model);
+  const sideOf = (laneId) => (side.for.has(laneId) ? 'for' : side.against.has(laneId) ? 'against' : '');
+  return html`<div class="overview">
+      <${Answer} model=${model} />
+      <${Course}
+        label="agreement"
+        share=${model.agreement}
+        course=${model.course}
+        marks=${[status.threshold]}
+        hint="dashed: the threshold, ${percent(status.threshold)}"
+      />
+    </div>
+    <section aria-labelledby="lanes-title">
+      <h2 id="lanes-title">Lanes</h2>
+      <ul class="lanes">
+        ${[...model.lanes.values()].map(
+          (lane) => html`<${Lane} key=${lane.laneId} lane=${lane} side=${sideOf(lane.laneId)} />`,
+        )}
+      </ul>
+    </section>
+    ${model.result && html`<${Facts} result=${model.result} status=${status} />`}`;
+};
+
 export const SessionView = ({ id }) => {
   const work = useWork(sessions, id);
   const { model } = work;
   const { status } = model;
-  const side = sides(model);
-  const sideOf = (laneId) => (side.for.has(laneId) ? 'for' : side.against.has(laneId) ? 'against' : '');
-
   return html`<${WorkPage}
     kind=${sessions}
     id=${id}
@@ -157,25 +180,7 @@ export const SessionView = ({ id }) => {
     waiting=${status?.waiting}
   >
     ${status &&
-    html`<div class="overview">
-        <${Answer} model=${model} />
-        <${Course}
-          label="agreement"
-          share=${model.agreement}
-          course=${model.course}
-          marks=${[status.threshold]}
-          hint="dashed: the threshold, ${percent(status.threshold)}"
-        />
-      </div>
-      <section aria-labelledby="lanes-title">
-        <h2 id="lanes-title">Lanes</h2>
-        <ul class="lanes">
-          ${[...model.lanes.values()].map(
-            (lane) => html`<${Lane} key=${lane.laneId} lane=${lane} side=${sideOf(lane.laneId)} />`,
-          )}
-        </ul>
-      </section>
-      ${model.result && html`<${Facts} result=${model.result} status=${status} />`}
+    html`<${SessionBody} model=${model} />
       <${Timeline} events=${model.events} describe=${sessions.describeEvent} isOpen />`}
   <//>`;
 };

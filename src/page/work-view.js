@@ -9,7 +9,7 @@ const breathMs = 250;
 
 /**
  * A model kept up to date from the events of one piece of work and, for what no event carries, its status. `kind` is the
- * model's module with `collection`, `lookEveryMs` and `asksForStatus(event)`: whether the status knows more than the event.
+ * model's module with `collection`, `lookEveryMs` and `asksForStatus(event, model)`: whether the status knows more than the event.
  */
 export const useWork = (kind, id) => {
   const model = useRef(kind.createModel());
@@ -53,7 +53,7 @@ export const useWork = (kind, id) => {
         signal,
         onEvent: (event) => {
           kind.takeEvent(model.current, event);
-          if (kind.asksForStatus(event)) lookNow();
+          if (kind.asksForStatus(event, model.current)) lookNow();
           changed();
         },
         onPartial: (partial) => {
@@ -143,15 +143,24 @@ export const WorkPage = ({ kind, id, work, about, badge, isLive, announcement, w
 
 const time = (iso) => (iso ? new Date(iso).toLocaleTimeString(undefined, { hour12: false }) : '');
 
-/** Durable events in words: `describe` makes [kind, sentence] of one. */
-export const Timeline = ({ events, describe, isOpen }) =>
-  html`<details class="timeline" open=${isOpen}>
+/** Events that are drawn unless somebody asks for those before them. */
+const shownEvents = 200;
+
+/** Durable events in words: `describe` makes [kind, sentence] of one. Of many, the latest. */
+export const Timeline = ({ events, describe, isOpen }) => {
+  const [isWhole, setWhole] = useState(false);
+  const hidden = isWhole ? 0 : Math.max(0, events.length - shownEvents);
+  return html`<details class="timeline" open=${isOpen}>
     <summary>
       <h2>Timeline</h2>
       <span class="hint"> ${events.length} events</span>
     </summary>
+    ${hidden > 0 &&
+    html`<button type="button" class="quiet small" onClick=${() => setWhole(true)}>
+      Show the ${hidden} before these
+    </button>`}
     <ol>
-      ${events.map((event) => {
+      ${events.slice(hidden).map((event) => {
         const [kind, sentence] = describe(event);
         return html`<li key=${event.id} class="on-${kind}">
           <span class="event-id">${event.id}</span>
@@ -162,3 +171,4 @@ export const Timeline = ({ events, describe, isOpen }) =>
       })}
     </ol>
   </details>`;
+};

@@ -1,0 +1,12 @@
+// Addresses of the page's own views.
+
+/** The plural of a kind, as it stands in addresses. */
+export const collectionOf = (kind) => `${kind}s`;
+
+export const workHref = (collection, id) => `#/${collection}/${encodeURIComponent(id)}`;
+
+/** The checkpoints of a piece of work; `number`: the one that is shown, else the latest. */
+export const checkpointsHref = (collection, id, number) =>
+  `${workHref(collection, id)}/checkpoints${number === undefined ? '' : `/${number}`}`;
+
+export const compareHref = (a, b) => `#/compare/${encodeURIComponent(a)}/${encodeURIComponent(b)}`;

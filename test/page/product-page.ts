@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import { type Product, startProduct } from '../support/product.js';
+import { launchBrowser, watchFor, withBrowser } from './browser.js';
+
+let browser: Browser;
+export let product: Product;
+let context: BrowserContext;
+export let page: Page;
+let complaints: string[];
+const complain = (text: string): void => void complaints.push(text);
+/** What the browser itself reports of a refusal or a cut that the test has made. */
+export const expectComplaint = (part: string): void => {
+  complaints = complaints.filter((text) => !text.includes(part));
+};
+
+export const region = (name: string | RegExp): Locator => page.getByRole('region', { name });
+export const heading = (level: number, name: string | RegExp): Promise<void> =>
+  page.getByRole('heading', { level, name }).waitFor();
+export const overflow = (): Promise<number> => page.evaluate('document.documentElement.scrollWidth - innerWidth');
+export const poorContrast = async (): Promise<string[]> =>
+  page.evaluate(await readFile('test/page/contrast.js', 'utf8'));
+
+/** That it can be read in both themes, and fits a wide window and a narrow one. */
+export const expectReadable = async (): Promise<void> => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await poorContrast()).toEqual([]);
+  }
+  for (const width of [1280, 400]) {
+    await page.setViewportSize({ width, height: 800 });
+    expect(await overflow()).toBeLessThanOrEqual(0);
+  }
+};
+
+interface PageOptions {
+  /** Who runs the tests, where not every machine can. */
+  describeHere?: typeof describe;
+  environment?: Record<string, string>;
+}
+
+/** Tests of the page before the whole product, each in a fresh window, in which the browser has nothing to complain of. */
+export const describePage = (
+  name: string,
+  tests: () => void,
+  { describeHere = withBrowser, environment = {} }: PageOptions = {},
+): void => {
+  describeHere(name, () => {
+    beforeAll(async () => {
+      [browser, product] = await Promise.all([launchBrowser(), startProduct(environment)]);
+    });
+    afterAll(async () => {
+      await browser?.close();
+      await product?.stop();
+    });
+    beforeEach(async () => {
+      complaints = [];
+      context = await browser.newContext({ reducedMotion: 'reduce' });
+      page = await context.newPage();
+      watchFor(page, 'http://127.0.0.1:', complain);
+    });
+    afterEach(async () => {
+      await context.close();
+      expect(complaints).toEqual([]);
+    });
+
+    tests();
+  });
+};
