@@ -4,9 +4,9 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
-/** The entry in TypeScript from a checkout, in JavaScript from `dist`: the bundles are the same. */
-const workflowsPath = (): string => {
-  const source = fileURLToPath(new URL('../workflows/index.ts', import.meta.url));
+/** A module in TypeScript from a checkout, in JavaScript from `dist`: the bundles are the same. */
+const sourceOf = (name: string): string => {
+  const source = fileURLToPath(new URL(`../${name}.ts`, import.meta.url));
   return existsSync(source) ? source : source.replace(/\.ts$/, '.js');
 };
 
@@ -16,7 +16,8 @@ const workflowsPath = (): string => {
  */
 export async function bundleWorkflows(): Promise<string> {
   const { code } = await bundleWorkflowCode({
-    workflowsPath: workflowsPath(),
+    workflowsPath: sourceOf('workflows/index'),
+    workflowInterceptorModules: [sourceOf('workflows/told-calls')],
     // Loaded once for all runs: its tables of Unicode are a megabyte, which each cached run would hold again.
     preloadModules: [fileURLToPath(import.meta.resolve('re2js'))],
     logger: new DefaultLogger('WARN'),

@@ -2,6 +2,7 @@ import { type InjectedSinks, Worker } from '@temporalio/worker';
 import type { CheckpointState } from '../src/domain/checkpoint-view.js';
 import { inspectionName } from '../workflows/messages.js';
 import type { ParleySinks, WorkOutcome } from '../workflows/options.js';
+import type { AskedCall, InspectionSinks } from '../workflows/told-calls.js';
 
 export type History = Parameters<typeof Worker.runReplayHistory>[1];
 
@@ -14,6 +15,8 @@ export interface ReplayOptions {
   /** Whose state is wanted: one checkpoint's, by its number, or every one's; left out: none's. */
   inspected?: number | 'all';
   onCheckpoint?: (state: CheckpointState) => void;
+  /** Hears of each activity that is asked for, where the state at every checkpoint is wanted. */
+  onCall?: (call: AskedCall) => void;
   /** How the run ended; not called for one that has not, nor for one that was closed from outside. */
   onOutcome?: (outcome: WorkOutcome) => void;
 }
@@ -30,10 +33,11 @@ const heard = <Said>(listener: (said: Said) => void = () => undefined) => ({
  * @throws DeterminismViolationError or ReplayError of the SDK where the history does not fit the bundle
  */
 export const replayRun = async (options: ReplayOptions): Promise<void> => {
-  const { history, workId, bundlePath, inspected, onCheckpoint, onOutcome } = options;
-  const sinks: InjectedSinks<ParleySinks> = {
+  const { history, workId, bundlePath, inspected, onCheckpoint, onCall, onOutcome } = options;
+  const sinks: InjectedSinks<ParleySinks & InspectionSinks> = {
     bus: { hint: silent, partial: silent },
     trace: { outcome: heard(onOutcome), checkpoint: heard(onCheckpoint) },
+    inspection: { called: heard(onCall) },
   };
   const replay = {
     workflowBundle: { codePath: bundlePath },

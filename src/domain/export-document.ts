@@ -1,0 +1,52 @@
+import { exportFormat, type ExportRun, exportVersion, type OpenExport } from '../contracts/export.js';
+import type { Json } from '../contracts/frames.js';
+import type { Kind, Lifecycle } from '../contracts/work.js';
+import { isMembers } from './export-changes.js';
+import { packed, type PassedState } from './export-checkpoints.js';
+import { withoutSecrets } from './export-secrets.js';
+import { toldOf } from './export-story.js';
+
+export interface ExportParts {
+  id: string;
+  kind: Kind;
+  exportedAt: string;
+  /** How Temporal says that it was closed; null: it runs. */
+  closedAs: string | null;
+  /** Every run's readable history, from the first on. */
+  runs: readonly ExportRun[];
+  /** What a replay of them passes; null: they do not replay in this version, or nobody has tried. */
+  replayed: { states: readonly PassedState[]; outcome: Json } | null;
+}
+
+const lifecycleOf = (closedAs: string | null, outcome: unknown, last: PassedState | undefined): Lifecycle => {
+  if (isMembers(outcome)) return outcome['lifecycle'] as Lifecycle;
+  if (closedAs === null) {
+    const status = isMembers(last?.state) ? last.state['status'] : null;
+    return isMembers(status) && status['lifecycle'] === 'waiting' ? 'waiting' : 'running';
+  }
+  return closedAs === 'CANCELLED' || closedAs === 'TERMINATED' ? 'cancelled' : 'failed';
+};
+
+/** A piece of work as one document, without secrets. A cancelled run's history has no outcome: the replay's is taken. */
+export const exportOf = ({ id, kind, exportedAt, closedAs, runs, replayed }: ExportParts): OpenExport => {
+  const { runs: told, story, setup, request, outcome } = toldOf(runs);
+  const ended = isMembers(replayed?.outcome) ? replayed.outcome : null;
+  const recorded = outcome ?? (closedAs === null ? null : ended);
+  return withoutSecrets({
+    format: exportFormat,
+    version: exportVersion,
+    exported_at: exportedAt,
+    id,
+    kind,
+    tenant: isMembers(setup) && typeof setup['tenant'] === 'string' ? setup['tenant'] : 'default',
+    lifecycle: lifecycleOf(closedAs, recorded, replayed?.states.at(-1)),
+    closed_as: closedAs,
+    request,
+    setup,
+    outcome: recorded,
+    story,
+    checkpoints: replayed && packed(replayed.states),
+    redactions: [],
+    runs: told,
+  });
+};
