@@ -62,8 +62,6 @@ export const fanOutWorkflowType = 'fanOut';
 export const inspectionName = (inspected: number | 'all'): string => `parley-inspection-of-${inspected}`;
 /** Whether a run is replayed for all that it passes and asks for. */
 export const isInspectedWhole = (taskQueue: string): boolean => taskQueue.startsWith(`${inspectionName('all')}-`);
-/** Whether a run is replayed for all that it passes and asks for. */
-export const isInspectedWhole = (taskQueue: string): boolean => taskQueue.startsWith(`${inspectionName('all')}-`);
 /** Whether a run is replayed for the state at that checkpoint; not where it runs, or is replayed for something else. */
 export const isInspected = (taskQueue: string, number: number): boolean => {
   const [, inspected] = /^parley-inspection-of-(\d+|all)-/.exec(taskQueue) ?? [];

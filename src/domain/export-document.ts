@@ -1,4 +1,4 @@
-import { exportFormat, type ExportRun, exportVersion, type OpenExport } from '../contracts/export.js';
+import type { ExportRun, OpenExport } from '../contracts/export.js';
 import type { Json } from '../contracts/frames.js';
 import type { Kind, Lifecycle } from '../contracts/work.js';
 import { isMembers } from './export-changes.js';
@@ -33,8 +33,8 @@ export const exportOf = ({ id, kind, exportedAt, closedAs, runs, replayed }: Exp
   const ended = isMembers(replayed?.outcome) ? replayed.outcome : null;
   const recorded = outcome ?? (closedAs === null ? null : ended);
   return withoutSecrets({
-    format: exportFormat,
-    version: exportVersion,
+    format: 'parley.export',
+    version: 1,
     exported_at: exportedAt,
     id,
     kind,

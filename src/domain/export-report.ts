@@ -109,7 +109,9 @@ const eventTypes = /^EVENT_TYPE_/;
 /** An event as a person names it: what kind, and of what. */
 export const eventText = (event: unknown): string => {
   if (!isMembers(event)) return 'an event';
-  const type = String(event['eventType']).replace(eventTypes, '').toLowerCase().replaceAll('_', ' ');
+  const { eventType } = event;
+  if (typeof eventType !== 'string') return 'an event';
+  const type = eventType.replace(eventTypes, '').toLowerCase().replaceAll('_', ' ');
   const attributes = Object.entries(event).find(([name]) => name.endsWith('EventAttributes'))?.[1];
   const name =
     valueAt(attributes, '/activityType/name') ??
