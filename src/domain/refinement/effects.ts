@@ -53,6 +53,8 @@ interface CallCost {
 /** What can happen to a refinement, from outside the pure code. */
 export type RefinementEvent =
   | { type: 'START' }
+  /** A fork goes on from its state: what is to be asked there is asked. */
+  | { type: 'RESUME' }
   | ({ type: 'GENERATED'; id: number; outcome: GenerateOutcome } & CallCost)
   | ({ type: 'CRITIQUED'; id: number; outcome: CritiqueOutcome } & CallCost)
   | { type: 'TICK' }

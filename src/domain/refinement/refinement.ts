@@ -46,6 +46,8 @@ const take = (draft: RefinementDraft, event: RefinementEvent): void => {
     case 'START':
     case 'CANCEL':
       return transition(draft, event.type);
+    case 'RESUME':
+      return resume(draft);
     case 'TICK': {
       const due = nextDue(refinement);
       if (due !== null && now >= due) refinement.turn = { on: 'TIMED_OUT', fault: null };
@@ -54,6 +56,19 @@ const take = (draft: RefinementDraft, event: RefinementEvent): void => {
     default:
       return hear(draft, event);
   }
+};
+
+/** What a fork begins with has nothing under way: either its latest version has a score to judge by, or it is to get one. */
+const resume = (draft: RefinementDraft): void => {
+  const { refinement, now } = draft;
+  const { state, pending, versions, turn } = refinement;
+  if (state !== 'CRITIQUING' || pending !== null) {
+    refinement.dropped += 1;
+    return;
+  }
+  const message = `begins from ${versions.length === 1 ? 'a version' : `${versions.length} versions`} made before the fork`;
+  say(draft, { event: 'log', data: { at: iso(now), message } });
+  if (turn === null) ask(draft, 'critic');
 };
 
 const transition = (draft: RefinementDraft, on: RefinementEventName): void => {
