@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
-import { artifactFolder, createFolderStore } from '../activities/artifacts/folder.js';
+import { openStores } from '../activities/artifacts/index.js';
 import { createAuditReader } from '../activities/audit/audit-log.js';
 import { auditFolder } from '../activities/audit/chain-folder.js';
 import { createMemoryReader } from '../activities/memory/reader.js';
+import { converterFor } from '../temporal/claims.js';
 import { connectForWorker } from '../temporal/client.js';
 import { claimDataFolder } from '../temporal/data-folder.js';
 import { findServer, waysToServer } from '../temporal/find-server.js';
@@ -63,9 +64,11 @@ export async function startApp({ config, environment, logger, trustedCommands = 
       const embedded = server;
       closers.push(() => embedded.stop());
     }
-    const { connection, client, address, namespace } = await connectForWorker(
-      server === null ? {} : { address: server.address, namespace: config.temporal.namespace, isEmbedded: true },
-    );
+    const { artifacts, claims } = openStores(config);
+    const { connection, client, address, namespace } = await connectForWorker({
+      ...(server && { address: server.address, namespace: config.temporal.namespace, isEmbedded: true }),
+      converter: converterFor(config, claims),
+    });
     closers.push(() => connection.close());
     await ensureSearchAttributes(connection, namespace);
     const bus = await createBus(config.busUrl, (error, what) => logger.warn({ err: error }, what));
@@ -98,7 +101,7 @@ export async function startApp({ config, environment, logger, trustedCommands = 
       bus,
       memory,
       audit,
-      artifacts: createFolderStore(artifactFolder(config.dataFolder)),
+      artifacts,
       logger,
       registry,
     });

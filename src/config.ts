@@ -5,6 +5,7 @@ import type { ApiKey } from './api-keys.js';
 import { type SandboxBackend, sandboxBackends } from './contracts/execution.js';
 import { windowSchema } from './contracts/frames.js';
 import { tiers } from './contracts/session.js';
+import { inlineBytesPreset, maxPayloadBytes } from './domain/payload-limit.js';
 import { apiKeysSchema, checkKeys, keysFileOf } from './key-settings.js';
 
 /** Every adapter kind an operator may name in PARLEY_POLICY. */
@@ -128,6 +129,8 @@ const environmentSchema = z
     PARLEY_BUS_URL: z
       .url({ protocol: /^postgres(ql)?$/, error: 'must be a URL such as postgres://user:password@host/database' })
       .optional(),
+    PARLEY_INLINE_BYTES: whole(1_024, 1_500_000, inlineBytesPreset),
+    PARLEY_MAX_PAYLOAD_BYTES: whole(65_536, maxPayloadBytes, maxPayloadBytes),
     PARLEY_METRICS_PORT: whole(0, 65_535, 0),
     OTEL_EXPORTER_OTLP_ENDPOINT: z
       .url({ protocol: /^https?$/, error: 'must be an http or https URL such as http://127.0.0.1:4318' })
@@ -194,6 +197,8 @@ export interface Config {
   /** Without a slash at the end. */
   webUiUrl: string;
   busUrl: string | null;
+  /** Of what travels through Temporal, in bytes: above `inlineBytes` it goes to the artifact store, above `maxBytes` nowhere. */
+  payloads: { inlineBytes: number; maxBytes: number; /** That every process finds. */ isPlaceNamed: boolean };
   /** Where a worker alone serves its metrics; 0: nowhere. */
   metricsPort: number;
   /** Where spans are sent, without a slash at the end; null: nowhere. */
@@ -283,6 +288,11 @@ export const loadConfig = (environment: NodeJS.ProcessEnv): Config => {
     },
     webUiUrl: (data.PARLEY_WEB_UI_URL ?? `http://127.0.0.1:${data.TEMPORAL_UI_PORT}`).replace(/\/+$/, ''),
     busUrl: data.PARLEY_BUS_URL ?? null,
+    payloads: {
+      inlineBytes: data.PARLEY_INLINE_BYTES,
+      maxBytes: data.PARLEY_MAX_PAYLOAD_BYTES,
+      isPlaceNamed: given['PARLEY_DATA'] !== undefined,
+    },
     metricsPort: data.PARLEY_METRICS_PORT,
     telemetry: {
       endpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '') ?? null,

@@ -1,9 +1,11 @@
 import { pino } from 'pino';
 import { artifactFolder } from '../activities/artifacts/folder.js';
+import { openStores } from '../activities/artifacts/index.js';
 import { createReaderApart } from '../activities/artifacts/read.js';
 import { createAuditReader } from '../activities/audit/audit-log.js';
 import { auditFolder } from '../activities/audit/chain-folder.js';
 import { createMemoryReader } from '../activities/memory/reader.js';
+import { converterFor } from '../temporal/claims.js';
 import { connectClient } from '../temporal/client.js';
 import { createBus } from './bus/index.js';
 import { ConfigError, loadConfig } from './config.js';
@@ -18,6 +20,7 @@ const main = async (): Promise<void> => {
   const { client, connection } = await connectClient({
     ...(config.temporal.address !== null && { address: config.temporal.address }),
     namespace: config.temporal.namespace,
+    converter: converterFor(config, openStores(config).claims, { isApart: true }),
   });
   const bus = await createBus(config.busUrl, (error, what) => logger.warn({ err: error }, what));
   if (config.busUrl === null) {

@@ -12,12 +12,14 @@ const sourceOf = (name: string): string => {
 
 /**
  * Bundles all workflows once, for every worker and replay of this build (about a second).
+ * @param workflowsPath those of Parley, unless it is told
  * @returns the code; a Worker takes it as `workflowBundle: { code }` or, written to a file, `{ codePath }`
  */
-export async function bundleWorkflows(): Promise<string> {
+export async function bundleWorkflows(workflowsPath = sourceOf('workflows/index')): Promise<string> {
   const { code } = await bundleWorkflowCode({
-    workflowsPath: sourceOf('workflows/index'),
-    workflowInterceptorModules: [sourceOf('workflows/told-calls')],
+    workflowsPath,
+    payloadConverterPath: sourceOf('workflows/payload-converter'),
+    workflowInterceptorModules: [sourceOf('workflows/interceptors'), sourceOf('workflows/told-calls')],
     // Loaded once for all runs: its tables of Unicode are a megabyte, which each cached run would hold again.
     preloadModules: [fileURLToPath(import.meta.resolve('re2js'))],
     logger: new DefaultLogger('WARN'),

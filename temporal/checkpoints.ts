@@ -1,15 +1,18 @@
 import type { Client } from '@temporalio/client';
-import type { Checkpoint } from '../src/contracts/checkpoint.js';
-import type { Kind } from '../src/contracts/work.js';
+import { type Kind, kindSchema } from '../src/contracts/work.js';
 import { checkpointDocument, checkpointItem, type CheckpointState } from '../src/domain/checkpoint-view.js';
-import type { CheckpointMark } from '../src/domain/checkpoint.js';
+import type { CheckpointMark, ForkOrigin } from '../src/domain/checkpoint.js';
 import { ParleyError } from '../src/domain/errors.js';
-import type { CheckpointsPort } from '../src/gateway/work-port.js';
+import type { CarriedState, CheckpointsPort } from '../src/gateway/work-port.js';
 import { checkpointsQuery } from '../workflows/messages.js';
 import { builtBundle } from './built-bundle.js';
 import { type History, replayRun } from './replaying.js';
+import { converterOf } from './data-converter.js';
+import { createRestores } from './restores.js';
+import { searchAttributes } from './search-attributes.js';
+import { startedWith } from './started-with.js';
+import { notFound, translated } from './temporal-errors.js';
 import { createTurns } from './turns.js';
-import { translated } from './temporal-errors.js';
 
 export interface CheckpointsOptions {
   client: Client;
@@ -25,46 +28,53 @@ const stateAt = async (
   workId: string,
   inspected: number,
   bundlePath: string,
+  client: Client,
 ): Promise<CheckpointState | null> => {
   let seen: CheckpointState | null = null;
   const onCheckpoint = (state: CheckpointState): void => {
     seen = state;
   };
-  await replayRun({ history, workId, inspected, bundlePath, onCheckpoint });
+  const dataConverter = converterOf(client, 'replay');
+  await replayRun({ history, workId, inspected, bundlePath, dataConverter, onCheckpoint });
   return seen;
 };
 
 const gone = (kind: Kind, id: string, number: number, why: string): ParleyError =>
   new ParleyError('gone', `Checkpoint ${number} of ${kind} ${id} is gone: ${why}.`);
 
+/** A checkpoint with the history that holds it, and what a replay saw there. */
+export interface Point {
+  mark: CheckpointMark;
+  history: History;
+  state: CheckpointState;
+}
+
 /** The checkpoints of any kind of work, from Temporal's history alone (spec 07). */
-export const createCheckpoints = ({ client, bundlePath, deadlineMs = 10_000 }: CheckpointsOptions): CheckpointsPort => {
+export const createCheckpoints = (options: CheckpointsOptions): CheckpointsPort => {
+  const { client, bundlePath, deadlineMs = 10_000 } = options;
   // A replay takes a thread and memory of its own: one at a time.
   const turns = createTurns(1);
-  const marksOf = async (kind: Kind, id: string): Promise<CheckpointMark[]> => {
+  const within = async <T>(kind: Kind | 'work', id: string, ask: () => Promise<T>): Promise<T> => {
     try {
-      return await client.withDeadline(Date.now() + deadlineMs, () =>
-        client.workflow.getHandle(id).query(checkpointsQuery),
-      );
+      return await client.withDeadline(Date.now() + deadlineMs, ask);
     } catch (error) {
       throw translated(error, kind, id);
     }
   };
+  const marksOf = (kind: Kind, id: string): Promise<CheckpointMark[]> =>
+    within(kind, id, () => client.workflow.getHandle(id).query(checkpointsQuery));
 
   const historyOf = async (kind: Kind, id: string, { number, temporalRunId }: CheckpointMark): Promise<History> => {
     try {
-      return await client.withDeadline(Date.now() + deadlineMs, () =>
-        client.workflow.getHandle(id, temporalRunId).fetchHistory(),
-      );
+      return await within(kind, id, () => client.workflow.getHandle(id, temporalRunId).fetchHistory());
     } catch (error) {
-      const fault = translated(error, kind, id);
-      if (fault instanceof ParleyError && fault.code === 'not_found')
+      if (error instanceof ParleyError && error.code === 'not_found')
         throw gone(kind, id, number, `its run ${temporalRunId} is past the namespace's retention`);
-      throw fault;
+      throw error;
     }
   };
 
-  const inspect = async (kind: Kind, id: string, number: number): Promise<Checkpoint> => {
+  const pointOf = async (kind: Kind, id: string, number: number): Promise<Point> => {
     const marks = await marksOf(kind, id);
     const [first, last] = [marks[0]?.number ?? 0, marks.at(-1)?.number ?? -1];
     const mark = marks.find((candidate) => candidate.number === number);
@@ -77,17 +87,48 @@ export const createCheckpoints = ({ client, bundlePath, deadlineMs = 10_000 }: C
     let state: CheckpointState | null = null;
     let why = 'it does not pass that point again';
     try {
-      state = await turns('replay', () => stateAt(history, id, number, bundlePath ?? builtBundle()));
+      state = await turns('replay', () => stateAt(history, id, number, bundlePath ?? builtBundle(), client));
     } catch (error) {
       if (error instanceof ParleyError || !(error instanceof Error)) throw error;
       why = error.message;
     }
-    if (state !== null) return checkpointDocument(id, mark, state);
+    if (state !== null) return { mark, history, state };
     throw new ParleyError('wrong_state', `The history of ${kind} ${id} does not replay in this version: ${why}`);
   };
 
+  const restores = createRestores({ client, within, pointOf });
+
   return {
     list: async (kind, id) => (await marksOf(kind, id)).map((mark) => checkpointItem(id, mark)),
-    inspect,
+    inspect: async (kind, id, number) => {
+      const { mark, state } = await pointOf(kind, id, number);
+      return checkpointDocument(id, mark, state);
+    },
+    ...restores,
+    origin: async (kind, id, number) => {
+      const { history, state } = await pointOf(kind, id, number);
+      const { request } = await startedWith(client, history);
+      if (request === null)
+        throw new ParleyError('wrong_state', `${kind} ${id} was started before bodies were kept; it cannot be forked.`);
+      return { request, carried: state.carried as CarriedState };
+    },
+    beginning: async (id) => {
+      const handle = client.workflow.getHandle(id);
+      const { runId, memo, typedSearchAttributes } = await within('work', id, () => handle.describe());
+      const kind = kindSchema.safeParse(typedSearchAttributes.get(searchAttributes.kind));
+      if (!kind.success) throw notFound('work', id);
+      const { namespace } = client.options;
+      const { history } = await within('work', id, () =>
+        client.workflowService.getWorkflowExecutionHistory({
+          namespace,
+          execution: { workflowId: id, runId },
+          maximumPageSize: 1,
+        }),
+      );
+      const { request } = await startedWith(client, history);
+      const forkedFrom = (memo?.['forkedFrom'] as ForkOrigin | undefined) ?? null;
+      const tenant = typedSearchAttributes.get(searchAttributes.tenant) ?? 'default';
+      return { kind: kind.data, tenant, request, forkedFrom };
+    },
   };
 };

@@ -1,4 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection } from '@temporalio/worker';
 import { ParleyError } from '../src/domain/errors.js';
@@ -10,6 +11,8 @@ export interface TemporalTarget {
   namespace?: string;
   /** A server that this process started: keys, certificates and profiles meant for another one must not reach it. */
   isEmbedded?: boolean;
+  /** How values become payloads in that namespace; default: as Temporal does it. */
+  converter?: (namespace: string) => DataConverter;
 }
 
 export interface WorkerClient {
@@ -35,14 +38,14 @@ const connectTimeoutMs = 10_000;
  * @throws ParleyError `unavailable`, naming the address
  */
 export async function connectForWorker(target: TemporalTarget = {}): Promise<WorkerClient> {
-  const { connectionOptions, address, namespace } = resolveTarget(target);
+  const { connectionOptions, address, namespace, converter } = resolveTarget(target);
   const connection = await orSayWhere(address, NativeConnection.connect(connectionOptions));
-  return { connection, client: new Client({ connection, namespace }), address, namespace };
+  return { connection, client: new Client({ connection, namespace, ...converter }), address, namespace };
 }
 
 /** A client for a process without a worker: gateway and CLI. @throws ParleyError `unavailable`, naming the address */
 export async function connectClient(target: TemporalTarget = {}): Promise<PlainClient> {
-  const { connectionOptions, address, namespace } = resolveTarget(target);
+  const { connectionOptions, address, namespace, converter } = resolveTarget(target);
   // The two kinds of connection name these options alike, except for a proxy, which only the native one knows.
   const { tls, apiKey, metadata } = connectionOptions;
   const connection = await orSayWhere(
@@ -55,14 +58,15 @@ export async function connectClient(target: TemporalTarget = {}): Promise<PlainC
       ...(metadata === undefined ? {} : { metadata }),
     }),
   );
-  return { connection, client: new Client({ connection, namespace }), address, namespace };
+  return { connection, client: new Client({ connection, namespace, ...converter }), address, namespace };
 }
 
 function resolveTarget(target: TemporalTarget) {
   const fromEnvironment = target.isEmbedded ? { connectionOptions: {} } : loadClientConnectConfig();
   const address = target.address ?? fromEnvironment.connectionOptions.address ?? '127.0.0.1:7233';
   const namespace = target.namespace ?? fromEnvironment.namespace ?? 'default';
-  return { connectionOptions: { ...fromEnvironment.connectionOptions, address }, address, namespace };
+  const converter = target.converter ? { dataConverter: target.converter(namespace) } : {};
+  return { connectionOptions: { ...fromEnvironment.connectionOptions, address }, address, namespace, converter };
 }
 
 async function orSayWhere<C>(address: string, connecting: Promise<C>): Promise<C> {

@@ -1,3 +1,4 @@
+import type { DataConverter } from '@temporalio/common';
 import { type InjectedSinks, Worker } from '@temporalio/worker';
 import type { CheckpointState } from '../src/domain/checkpoint-view.js';
 import { inspectionName } from '../workflows/messages.js';
@@ -12,6 +13,8 @@ export interface ReplayOptions {
   workId: string;
   /** The bundle of workflows that it is replayed against. */
   bundlePath: string;
+  /** How its payloads become values; left out: as Temporal does it. */
+  dataConverter?: DataConverter;
   /** Whose state is wanted: one checkpoint's, by its number, or every one's; left out: none's. */
   inspected?: number | 'all';
   onCheckpoint?: (state: CheckpointState) => void;
@@ -33,7 +36,7 @@ const heard = <Said>(listener: (said: Said) => void = () => undefined) => ({
  * @throws DeterminismViolationError or ReplayError of the SDK where the history does not fit the bundle
  */
 export const replayRun = async (options: ReplayOptions): Promise<void> => {
-  const { history, workId, bundlePath, inspected, onCheckpoint, onCall, onOutcome } = options;
+  const { history, workId, bundlePath, dataConverter, inspected, onCheckpoint, onCall, onOutcome } = options;
   const sinks: InjectedSinks<ParleySinks & InspectionSinks> = {
     bus: { hint: silent, partial: silent },
     trace: { outcome: heard(onOutcome), checkpoint: heard(onCheckpoint) },
@@ -42,6 +45,7 @@ export const replayRun = async (options: ReplayOptions): Promise<void> => {
   const replay = {
     workflowBundle: { codePath: bundlePath },
     sinks,
+    ...(dataConverter && { dataConverter }),
     ...(inspected !== undefined && { replayName: inspectionName(inspected) }),
   };
   await Worker.runReplayHistory(replay, history, workId);

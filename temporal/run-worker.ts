@@ -11,6 +11,7 @@ import type { Config } from '../src/config.js';
 import type { BusPort } from '../src/contracts/bus.js';
 import { createPrices } from '../src/pricing.js';
 import { builtBundle } from './built-bundle.js';
+import { converterOf } from './data-converter.js';
 import { workflowSinks } from './workflow-sinks.js';
 import { hostQueueOf } from './host-queue.js';
 import { failDeadAttempts } from './recovery.js';
@@ -59,7 +60,13 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
   const hostQueue = hostQueueOf(config.dataFolder, taskQueue);
   const parts = openWorkerParts(config, environment, sandbox, logger);
   const activities = createActivities({ agents, bus, link: createLink(client), metrics, ...parts, hostQueue });
-  const common = { connection, namespace, activities, shutdownGraceMs: options.shutdownGraceMs };
+  const common = {
+    connection,
+    namespace,
+    activities,
+    dataConverter: converterOf(client, 'worker'),
+    shutdownGraceMs: options.shutdownGraceMs,
+  };
   const workers = [
     await createParleyWorker({
       ...common,

@@ -10,9 +10,11 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure, TypedSearchAttributes } from '@temporalio/common';
 import type { NumberedEvent, PartialEvent } from '../src/contracts/events.js';
+import type { Json } from '../src/contracts/frames.js';
 import type { Kind } from '../src/contracts/work.js';
 import { ParleyError } from '../src/domain/errors.js';
-import type { WorkPort, WorkSetup, WorkStatus } from '../src/gateway/work-port.js';
+import { maxPayloadBytes } from '../src/domain/payload-limit.js';
+import type { CarriedState, StartOptions, WorkPort, WorkSetup, WorkStatus } from '../src/gateway/work-port.js';
 import { eventsQuery } from '../workflows/messages.js';
 import { fromFailure } from '../src/failure.js';
 import { grpcStatus } from './grpc-status.js';
@@ -61,8 +63,11 @@ export interface WorkClient<Setup extends WorkSetup, Status extends WorkStatus> 
  */
 const updatesAtOnce = 8;
 
-/** Temporal takes 2 MiB in one document; what runs the lanes is given the setup, and with it what others have answered. */
-const maxSetupBytes = 1_500_000;
+/**
+ * Of what is prepared for a start. What runs the lanes is given it whole, and with it what others have answered: a quarter of
+ * what one payload may take leaves room for those.
+ */
+const maxSetupBytes = maxPayloadBytes / 4;
 
 /** Most ids kept in memory as known work. */
 const rememberedIds = 10_000;
@@ -90,7 +95,10 @@ export const createWorkClient = <Setup extends WorkSetup, Status extends WorkSta
 ): WorkClient<Setup, Status> => {
   const { kind, workflowType } = definition;
   const handleOf = (id: string, runId?: string) =>
-    client.workflow.getHandle<(setup: Setup) => Promise<Status>>(id, runId);
+    client.workflow.getHandle<(setup: Setup, carried: CarriedState | null, request: Json) => Promise<Status>>(
+      id,
+      runId,
+    );
   const within = async <T>(id: string, milliseconds: number, ask: () => Promise<T>): Promise<T> => {
     try {
       return await client.withDeadline(Date.now() + milliseconds, ask);
@@ -146,16 +154,16 @@ export const createWorkClient = <Setup extends WorkSetup, Status extends WorkSta
 
   // An eager start hands the first task back in the answer; it needs the connection that the worker uses.
   let eager = true;
-  const startWorkflow = async (setup: Setup, bodyHash: string): Promise<void> => {
+  const startWorkflow = async (setup: Setup, bodyHash: string, { request, carried }: StartOptions): Promise<void> => {
     const summary = definition.summaryOf(setup);
     const options = {
       workflowId: setup.id,
       taskQueue,
-      args: [setup],
+      args: [setup, carried ?? null, request] as [Setup, CarriedState | null, Json],
       workflowIdReusePolicy: 'REJECT_DUPLICATE' as const,
       workflowIdConflictPolicy: 'FAIL' as const,
       workflowTaskTimeout: '2 seconds' as const,
-      memo: { bodyHash, summary },
+      memo: { bodyHash, summary, ...(carried?.['forkedFrom'] ? { forkedFrom: carried['forkedFrom'] } : {}) },
       staticSummary: summary,
       typedSearchAttributes: new TypedSearchAttributes([
         { key: searchAttributes.kind, value: kind },
@@ -197,7 +205,8 @@ export const createWorkClient = <Setup extends WorkSetup, Status extends WorkSta
     kind,
     endedLane: definition.endedLane,
     texts: async (id) => definition.texts(await status(id)),
-    start: async (setup, bodyHash, { isRepeatable }) => {
+    start: async (setup, bodyHash, options) => {
+      const { isRepeatable } = options;
       const bytes = Buffer.byteLength(JSON.stringify(setup));
       if (bytes > maxSetupBytes) {
         throw new ParleyError(
@@ -206,7 +215,7 @@ export const createWorkClient = <Setup extends WorkSetup, Status extends WorkSta
         );
       }
       try {
-        await client.withDeadline(Date.now() + startDeadlineMs, () => startWorkflow(setup, bodyHash));
+        await client.withDeadline(Date.now() + startDeadlineMs, () => startWorkflow(setup, bodyHash, options));
         remember(setup.id);
         return 'started';
       } catch (error) {
@@ -262,5 +271,6 @@ export const createWorkClient = <Setup extends WorkSetup, Status extends WorkSta
       return within(id, deadlineMs, () => handleOf(id, runId).query(eventsQuery, since));
     },
     closedAs: async (id) => closedAs(await describe(id)),
+    latestRun: async (id) => (await describe(id)).runId,
   };
 };

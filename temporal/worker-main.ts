@@ -1,10 +1,12 @@
 import { Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { openStores } from '../activities/artifacts/index.js';
 import { createBus } from '../src/bus/index.js';
 import { loadConfig } from '../src/config.js';
 import { startTelemetry } from '../src/telemetry.js';
 import { untilStopped } from '../src/until-stopped.js';
+import { converterFor } from './claims.js';
 import { connectForWorker } from './client.js';
 import { serveMetrics } from './metrics-server.js';
 import { runWorker } from './run-worker.js';
@@ -20,7 +22,9 @@ async function main(): Promise<number> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const metrics = config.metricsPort === 0 ? null : await serveMetrics(registry, config.host, config.metricsPort);
-  const { connection, client, address, namespace } = await connectForWorker();
+  const { connection, client, address, namespace } = await connectForWorker({
+    converter: converterFor(config, openStores(config).claims, { isApart: true }),
+  });
   const registered = await ensureSearchAttributes(connection, namespace);
   if (registered.length > 0) logger.info({ registered }, 'registered search attributes');
   const bus = await createBus(config.busUrl, (error, what) => logger.warn({ err: error }, what));

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { DebatePorts } from '../activities/debate-activities.js';
 import type { FanOutPorts } from '../activities/fan-out-activities.js';
-import { artifactFolder, createFolderStore } from '../activities/artifacts/folder.js';
+import { openStores } from '../activities/artifacts/index.js';
 import { createAuditLog } from '../activities/audit/audit-log.js';
 import { auditFolder } from '../activities/audit/chain-folder.js';
 import { createExecution } from '../activities/execution/index.js';
@@ -61,7 +61,7 @@ export const openWorkerParts = (
     namespaces: join(dataFolder, 'namespaces'),
     inputFolders: config.workspaces,
     functionsFolder: config.functionsFolder,
-    artifacts: createFolderStore(artifactFolder(dataFolder)),
+    artifacts: openStores(config).artifacts,
     onError,
     close: async () => {
       audit.close();

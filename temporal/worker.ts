@@ -1,4 +1,5 @@
 import { Worker, type InjectedSinks, type NativeConnection } from '@temporalio/worker';
+import type { DataConverter } from '@temporalio/common';
 import type { Sinks } from '@temporalio/workflow';
 import { workerIdentity } from './identity.js';
 
@@ -12,6 +13,7 @@ export interface ParleyWorkerOptions<S extends Sinks = Sinks> {
   /** Default: host, process and boot, which lets a later worker see that this one died. */
   identity?: string;
   sinks?: InjectedSinks<S>;
+  dataConverter?: DataConverter;
   /** How long running activities may go on after `shutdown()`. */
   shutdownGraceMs?: number | undefined;
 }
@@ -28,7 +30,8 @@ const cachedWorkflows = 1_000;
  * a workflow sets that.)
  */
 export async function createParleyWorker<S extends Sinks = Sinks>(options: ParleyWorkerOptions<S>): Promise<Worker> {
-  const { connection, namespace, taskQueue, activities, bundlePath, identity = workerIdentity(), sinks } = options;
+  const { connection, namespace, taskQueue, activities, bundlePath, identity = workerIdentity() } = options;
+  const { sinks, dataConverter } = options;
   return await Worker.create({
     connection,
     namespace,
@@ -37,6 +40,7 @@ export async function createParleyWorker<S extends Sinks = Sinks>(options: Parle
     identity,
     ...(bundlePath === null ? {} : { workflowBundle: { codePath: bundlePath } }),
     ...(sinks === undefined ? {} : { sinks }),
+    ...(dataConverter === undefined ? {} : { dataConverter }),
     reuseV8Context: true,
     workflowTaskPollerBehavior: { type: 'autoscaling' },
     activityTaskPollerBehavior: { type: 'autoscaling' },

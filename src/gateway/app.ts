@@ -14,6 +14,7 @@ import { openApiDocument } from './openapi.js';
 import { problemDocument, ProblemError, toProblemError } from './problem.js';
 import { requestId } from './request-id.js';
 import type { Ports } from './route.js';
+import { codecOrigin } from './routes/codec.js';
 import { docsRouter } from './routes/docs.js';
 import { routes } from './routes/index.js';
 
@@ -126,6 +127,7 @@ export const createApp = ({
       },
     }),
   );
+  app.use('/codec', codecOrigin(config));
   app.use(mountRoutes(routes, { ports, logger, draining, heartbeatMs }));
   app.use(docsRouter(() => openApiDocument(routes, version)));
   app.get('/vendor/htm-preact.js', (_request, response) => {

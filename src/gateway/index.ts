@@ -13,6 +13,7 @@ import type { MemoryReader } from '../contracts/memory.js';
 import { ParleyError } from '../domain/errors.js';
 import type { Operator } from '../domain/session/setup.js';
 import { createOperator } from '../operator.js';
+import { remoteCodecOf } from '../../temporal/data-converter.js';
 import { createCheckpoints } from '../../temporal/checkpoints.js';
 import { createDebatesClient } from '../../temporal/debates-client.js';
 import { createFanOutsClient } from '../../temporal/fan-outs-client.js';
@@ -25,6 +26,7 @@ import { EventsHub, type HubOptions } from './events-hub.js';
 import { createLaneKeys, laneSecret } from './lane-keys.js';
 import { createMetrics } from './metrics.js';
 import type { Ports } from './route.js';
+import type { CodecPort } from './routes/codec.js';
 import type {
   CheckpointsPort,
   DebatesPort,
@@ -78,6 +80,7 @@ interface PortOptions {
   memory?: MemoryReader;
   audit?: AuditReader;
   artifacts?: ArtifactReader;
+  codec?: CodecPort;
   operator: Operator;
   logger: Logger;
   hub?: Partial<HubOptions>;
@@ -116,6 +119,7 @@ export const createPorts = ({
   memory = { search: noMemory, trace: noMemory, ratings: noMemory },
   audit = { list: noAudit, verification: noAudit, close: () => undefined },
   artifacts = { open: noArtifacts },
+  codec = { encode: noArtifacts, decode: noArtifacts },
   operator,
   logger,
   hub,
@@ -135,6 +139,7 @@ export const createPorts = ({
   memory,
   audit,
   artifacts,
+  codec,
   operator,
   config,
   access: createAccess(config, (error) =>
@@ -227,6 +232,7 @@ export const startGateway = async ({
     ...(memory && { memory }),
     ...(audit && { audit }),
     ...(artifacts && { artifacts }),
+    codec: remoteCodecOf(client),
     operator,
     logger,
     ...(hub && { hub }),

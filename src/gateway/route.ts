@@ -8,6 +8,7 @@ import type { Config } from '../config.js';
 import type { Caller } from '../contracts/access.js';
 import type { MemoryReader } from '../contracts/memory.js';
 import type { Access, Need } from './access.js';
+import type { CodecPort } from './routes/codec.js';
 import type { EventsHub } from './events-hub.js';
 import type { LaneKeys } from './lane-keys.js';
 import type { Metrics } from './metrics.js';
@@ -38,6 +39,7 @@ export interface Ports {
   access: Access;
   audit: AuditReader;
   artifacts: ArtifactReader;
+  codec: CodecPort;
   laneKeys: LaneKeys;
   metrics: Metrics;
   /** An id for work whose caller names none, and the 32 hex digits of its trace. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { artifactFolder, createFolderStore } from '../../activities/artifacts/folder.js';
+import { openStores } from '../../activities/artifacts/index.js';
 import { createMemoryReader } from '../../activities/memory/reader.js';
 import { LocalBus } from '../../src/bus/local.js';
 import { loadConfig } from '../../src/config.js';
@@ -18,6 +18,7 @@ import type { OpenRefinementBody, RefinementStarted } from '../../src/contracts/
 import type { RefinementStatus } from '../../src/contracts/refinement-status.js';
 import type { OpenSessionBody, SessionStarted, SessionStatus } from '../../src/contracts/session.js';
 import { startGateway } from '../../src/gateway/index.js';
+import { converterFor } from '../../temporal/claims.js';
 import { connectForWorker } from '../../temporal/client.js';
 import { runWorker } from '../../temporal/run-worker.js';
 
@@ -85,10 +86,12 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
     PARLEY_RATE_LIMIT: '1000000',
     ...environment,
   });
+  const { artifacts, claims } = openStores(config);
   const taskQueue = `test-${randomUUID()}`;
   const { connection, client } = await connectForWorker({
     address: process.env['TEST_TEMPORAL_ADDRESS'] ?? '',
     namespace: 'default',
+    converter: converterFor(config, claims),
   });
   const bus = new LocalBus();
   const registry = new Registry();
@@ -114,7 +117,7 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
     taskQueue,
     bus,
     memory,
-    artifacts: createFolderStore(artifactFolder(data)),
+    artifacts,
     registry,
     logger,
     bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '',

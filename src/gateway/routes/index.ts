@@ -2,6 +2,7 @@ import type { AnyRoute } from '../route.js';
 import { artifactRoutes } from './artifacts.js';
 import { auditRoutes } from './audit.js';
 import { compareRoute } from './compare.js';
+import { codecRoutes } from './codec.js';
 import { debateRoutes } from './debates.js';
 import { fanOutRoutes } from './fan-outs.js';
 import { healthz, readyz } from './health.js';
@@ -21,6 +22,7 @@ export const routes: readonly AnyRoute[] = [
   ...artifactRoutes,
   ...auditRoutes,
   ...memoryRoutes,
+  ...codecRoutes,
   healthz,
   readyz,
 ];
