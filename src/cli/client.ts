@@ -13,6 +13,7 @@ import type { RefinementStatus } from '../contracts/refinement-status.js';
 import type { NumberedSessionEvent } from '../contracts/session-events.js';
 import type { FeedbackBody } from '../contracts/feedback.js';
 import type { SessionStarted, SessionStatus } from '../contracts/session.js';
+import type { Comparison, ForkBody, RestoreBody, Restored } from '../contracts/time-travel.js';
 import type { WorkList } from '../contracts/work.js';
 import type { FeedbackReceipt } from '../domain/feedback-answer.js';
 import { collectionOf } from '../links.js';
@@ -128,6 +129,18 @@ export class ParleyClient {
 
   checkpoint(kind: ClientKind, id: string, number: string): Promise<Checkpoint> {
     return this.#json(`${pathOf(kind, id)}/checkpoints/${encodeURIComponent(number)}`);
+  }
+
+  restore(kind: ClientKind, id: string, asked: RestoreBody): Promise<Restored> {
+    return this.#json(`${pathOf(kind, id)}/restore`, asked);
+  }
+
+  fork<K extends ClientKind>(kind: K, id: string, asked: ForkBody): Promise<KindTypes[K]['started']> {
+    return this.#json(`${pathOf(kind, id)}/fork`, asked);
+  }
+
+  compare(a: string, b: string): Promise<Comparison> {
+    return this.#json(`/v1/compare?${new URLSearchParams({ a, b }).toString()}`);
   }
 
   /** Answers an open request for feedback. */

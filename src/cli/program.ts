@@ -7,6 +7,7 @@ import { listCheckpoints, showCheckpoint } from './commands/checkpoints.js';
 import { doctor } from './commands/doctor.js';
 import { list, type ListOptions } from './commands/list.js';
 import { listRatings, searchMemory, type SearchOptions, showTrace } from './commands/memory.js';
+import { compareWork, forkWork, type ForkOptions, restoreWork, type RestoreOptions } from './commands/time-travel.js';
 import { watchWork } from './commands/watch.js';
 import { cancelWork, showWork, startWork } from './commands/work.js';
 import type { CliContext, CommandContext } from './context.js';
@@ -138,6 +139,32 @@ const build = (context: CliContext, run: (command: Command, action: Run) => Prom
   command(checkpoint, 'show <id> <number>', 'show the state at that point, from a replay without side effects').action(
     (id: string, number: string, _: object, self: Command) => run(self, (cli) => showCheckpoint(id, number, cli)),
   );
+  command(program, 'restore <id> <number>', 'send a piece of work back to a checkpoint, from where it goes on')
+    .requiredOption('--reason <text>', 'why; it stays with the work')
+    .option('--rollback', 'take back first what was done since, where the kind of work can')
+    .action((id: string, number: string, options: RestoreOptions, self: Command) =>
+      run(self, (cli) => restoreWork(id, number, options, cli)),
+    );
+  command(program, 'fork <id> <number>', 'start new work from a checkpoint, with a change; the old one stays as it is')
+    .option('--id <id>', 'name the new work')
+    .option('--prompt <text>', 'another question or task')
+    .option(
+      '--set <path=value>',
+      'one change, such as lanes[b].persona.instructions="Doubt it"; repeat it',
+      (text, list: string[]) => [...list, text],
+      [],
+    )
+    .option('--change <file>', 'a JSON file with the part of the body that is to change; - for standard input')
+    .option('--answer <response>', 'answer what was asked at that point')
+    .option('--comment <text>', 'goes with --answer')
+    .action((id: string, number: string, options: ForkOptions, self: Command) =>
+      run(self, (cli) => forkWork(id, number, options, cli)),
+    );
+  command(
+    program,
+    'compare <a> <b>',
+    'put two pieces of work side by side: answer, agreement, cost, time, differences',
+  ).action((a: string, b: string, _: object, self: Command) => run(self, (cli) => compareWork(a, b, cli)));
   const memory = program.command('memory').description('what debates left behind, and how their personas stand');
   command(memory, 'search [text]', 'find traces by words and likeness; without a text the newest')
     .option('--tenant <tenant>', 'of this tenant (default: default)')

@@ -1,18 +1,15 @@
-import type { Checkpoint, CheckpointItem } from '../../contracts/checkpoint.js';
+import type { Checkpoint, CheckpointItem, CheckpointList, RestoreItem } from '../../contracts/checkpoint.js';
 import { type ClientKind, clientKinds } from '../client.js';
 import type { CommandContext } from '../context.js';
 import { exitCodes, ProblemError, UsageError } from '../errors.js';
 import { headline, percent } from '../lines.js';
 
 /** An id says nothing for sure of its kind: each is asked, the one that the id begins with first. */
-const found = async (
-  id: string,
-  { client }: CommandContext,
-): Promise<{ kind: ClientKind; items: CheckpointItem[] }> => {
+export const found = async (id: string, { client }: CommandContext): Promise<{ kind: ClientKind } & CheckpointList> => {
   const kinds = clientKinds.toSorted((a, b) => Number(id.startsWith(`${b}-`)) - Number(id.startsWith(`${a}-`)));
   for (const kind of kinds) {
     try {
-      return { kind, items: (await client.checkpoints(kind, id)).items };
+      return { kind, ...(await client.checkpoints(kind, id)) };
     } catch (error) {
       if (!(error instanceof ProblemError) || error.problem.code !== 'not_found') throw error;
     }
@@ -30,12 +27,15 @@ const line = (item: CheckpointItem): string =>
     `event ${item.event_id}`,
   ].join('  ');
 
+const restoreLine = ({ checkpoint, reason, by, at }: RestoreItem): string =>
+  `↺ CP-${checkpoint}`.padEnd(8) + `${at.slice(11, 23)}  restored by ${by}: ${headline(reason, 100)}`;
+
 /** `parley checkpoints ID`: its named points, oldest first. */
 export const listCheckpoints = async (id: string, context: CommandContext): Promise<number> => {
-  const { items } = await found(id, context);
-  if (context.json) context.out(JSON.stringify({ items }, null, 2));
+  const { items, restores } = await found(id, context);
+  if (context.json) context.out(JSON.stringify({ items, restores }, null, 2));
   else if (items.length === 0) context.out('None: it began before there were checkpoints and has passed none since.');
-  else for (const item of items) context.out(line(item));
+  else for (const text of [...items.map(line), ...restores.map(restoreLine)]) context.out(text);
   return exitCodes.ok;
 };
 
