@@ -9,6 +9,7 @@ import type { Config } from '../config.js';
 import type { ArtifactReader } from '../contracts/artifact.js';
 import type { AuditReader } from '../contracts/audit.js';
 import type { BusPort } from '../contracts/bus.js';
+import type { ExportReader } from '../contracts/export.js';
 import type { MemoryReader } from '../contracts/memory.js';
 import { ParleyError } from '../domain/errors.js';
 import type { Operator } from '../domain/session/setup.js';
@@ -17,6 +18,7 @@ import { remoteCodecOf } from '../../temporal/data-converter.js';
 import { createCheckpoints } from '../../temporal/checkpoints.js';
 import { createDebatesClient } from '../../temporal/debates-client.js';
 import { createFanOutsClient } from '../../temporal/fan-outs-client.js';
+import { createExports } from '../../temporal/histories.js';
 import { createRefinementsClient } from '../../temporal/refinements-client.js';
 import { createSessionsClient } from '../../temporal/sessions-client.js';
 import { createWorkIndex } from '../../temporal/work-index.js';
@@ -76,6 +78,7 @@ interface PortOptions {
   fanOuts: FanOutsPort;
   work: WorkIndex;
   checkpoints?: CheckpointsPort;
+  exports?: ExportReader;
   bus: BusPort;
   memory?: MemoryReader;
   audit?: AuditReader;
@@ -99,6 +102,9 @@ const noAudit = (): Promise<never> =>
 const noCheckpoints = (): Promise<never> =>
   Promise.reject(new ParleyError('unavailable', 'This gateway was started without a way to checkpoints.'));
 
+const noExports = (): Promise<never> =>
+  Promise.reject(new ParleyError('unavailable', 'This gateway was started without a way to histories.'));
+
 /** The gateway's ports over any store of work. */
 export const createPorts = ({
   config,
@@ -115,6 +121,7 @@ export const createPorts = ({
     origin: noCheckpoints,
     beginning: noCheckpoints,
   },
+  exports = { export: noExports },
   bus,
   memory = { search: noMemory, trace: noMemory, ratings: noMemory },
   audit = { list: noAudit, verification: noAudit, close: () => undefined },
@@ -131,6 +138,7 @@ export const createPorts = ({
   fanOuts,
   work,
   checkpoints,
+  exports,
   hub: new EventsHub(bus, {
     onError: (error) => logger.warn({ err: error }, 'events could not be read; asking again'),
     ...hub,
@@ -228,6 +236,7 @@ export const startGateway = async ({
     fanOuts,
     work,
     checkpoints: createCheckpoints({ client, bundlePath }),
+    exports: createExports({ client, bundlePath }),
     bus,
     ...(memory && { memory }),
     ...(audit && { audit }),

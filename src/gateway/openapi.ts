@@ -49,6 +49,11 @@ const operationId = ({ method, path }: AnyRoute): string =>
     )
     .join('')}`;
 
+const mediaType = ({ streams, bytes }: AnyRoute): string => {
+  if (streams) return 'text/event-stream';
+  return bytes === true ? 'application/octet-stream' : bytes || 'application/json';
+};
+
 const operationOf = (route: AnyRoute): ZodOpenApiOperationObject => {
   const successes = Object.entries(route.responses).map(([status, { description, schema, example, headers }]) => [
     status,
@@ -63,7 +68,7 @@ const operationOf = (route: AnyRoute): ZodOpenApiOperationObject => {
         ),
       }),
       content: {
-        [route.streams ? 'text/event-stream' : route.bytes ? 'application/octet-stream' : 'application/json']: {
+        [mediaType(route)]: {
           schema,
           ...(example !== undefined && { example: example as unknown }),
         },

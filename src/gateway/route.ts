@@ -6,6 +6,7 @@ import type { BusPort } from '../contracts/bus.js';
 import type { Operator } from '../domain/session/setup.js';
 import type { Config } from '../config.js';
 import type { Caller } from '../contracts/access.js';
+import type { ExportReader } from '../contracts/export.js';
 import type { MemoryReader } from '../contracts/memory.js';
 import type { Access, Need } from './access.js';
 import type { CodecPort } from './routes/codec.js';
@@ -31,6 +32,7 @@ export interface Ports {
   fanOuts: FanOutsPort;
   work: WorkIndex;
   checkpoints: CheckpointsPort;
+  exports: ExportReader;
   hub: EventsHub;
   bus: BusPort;
   memory: MemoryReader;
@@ -116,8 +118,8 @@ export interface Route<
   responses: R;
   /** Whether the 200 is a stream of events. */
   streams?: boolean;
-  /** Whether the 200 is a file. */
-  bytes?: boolean;
+  /** Whether the 200 is a file; its type, where it is always the same. */
+  bytes?: boolean | 'application/json';
   problems: readonly ProblemCode[];
   /** `api_key`: as the configuration asks; `lane_key`: the handler checks; `open`: nobody is asked. */
   access: 'api_key' | 'lane_key' | 'open';

@@ -12,6 +12,7 @@ import { textNumber } from '../query-number.js';
 import { type AnyRoute, type Call, type Ports, route } from '../route.js';
 import type { CarriedState, FeedbackPort, WorkPort, WorkSetup, WorkStatus } from '../work-port.js';
 import { checkpointRoutes } from './checkpoint-routes.js';
+import { exportRoute } from './export-route.js';
 import { timeTravelRoutes } from './time-travel-routes.js';
 import { listKind } from './work.js';
 
@@ -328,5 +329,6 @@ export const workRoutes = <
     refusing('resume'),
     ...checkpointRoutes(kind, definition.startedExample.id, owner),
     ...timeTravelRoutes(definition, begin, owner),
+    exportRoute(kind, definition.startedExample.id, owner),
   ];
 };

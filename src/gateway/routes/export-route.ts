@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { exportSchema } from '../../contracts/export.js';
+import type { Kind } from '../../contracts/work.js';
+import { exportPieces, sealed } from '../../export-file.js';
+import { collectionOf } from '../../links.js';
+import { type AnyRoute, type Ports, route } from '../route.js';
+
+async function* piecesOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* pieces;
+}
+
+/** One kind's work as a document. `owner` finds the work, and throws where there is none of that kind. */
+export const exportRoute = (
+  kind: Kind,
+  exampleId: string,
+  owner: (params: { id: string }, ports: Ports) => Promise<{ tenant: string; what: string }>,
+): AnyRoute =>
+  route({
+    method: 'get',
+    path: `/v1/${collectionOf(kind)}/{id}/export`,
+    summary: `Export a ${kind}`,
+    description:
+      'Everything that a replay of it needs as one JSON document, while it runs and after it has ended: the request, what went in ' +
+      'and came out in order, the checkpoints, the outcome and the histories. Values of `env` and `headers`, members named as ' +
+      'secrets and texts in the form of keys are taken out, wherever they stand. `parley replay FILE` reads it.',
+    tag: collectionOf(kind),
+    params: z.strictObject({ id: z.string().meta({ description: `Id of the ${kind}.`, example: exampleId }) }),
+    owner,
+    query: z.strictObject({}),
+    headers: z.object({}),
+    body: null,
+    bytes: 'application/json',
+    responses: {
+      200: {
+        description: 'The document, as a file to keep.',
+        schema: exportSchema,
+        headers: { ETag: 'The checksum of the whole.' },
+      },
+    },
+    problems: ['unauthorized', 'forbidden', 'not_found', 'wrong_state', 'unavailable'],
+    access: 'api_key',
+    needs: 'operate',
+    handle: async ({ params }, ports) => {
+      await owner(params, ports);
+      const document = sealed(await ports.exports.export(kind, params.id));
+      const pieces = exportPieces(document).map((piece) => Buffer.from(piece));
+      return {
+        status: 200,
+        content: piecesOf(pieces),
+        sizeBytes: pieces.reduce((sum, { byteLength }) => sum + byteLength, 0),
+        name: `${params.id}.json`,
+        etag: document.checksum.whole,
+      };
+    },
+  });
