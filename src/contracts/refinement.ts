@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { rubricFaults } from '../domain/refinement/rubric.js';
-import { loopFaults } from '../domain/template.js';
+import { loopFaults, modelFaults, unservedFaults } from '../domain/template.js';
 import { adapterSchema } from './adapter.js';
 import { criterionSchema } from './rubric.js';
 import { templateSchema } from './template.js';
@@ -99,20 +99,12 @@ export const openRefinementSchema = z
         fault([role, 'adapter', 'kind'], `cannot be external: a ${role} has to answer a call`);
       }
       if (!template) continue;
-      for (const { path, message } of loopFaults(template, role)) fault([role, 'template', ...path], message);
-      const { model } = template.identity ?? {};
-      if (model !== undefined && 'model' in adapter && adapter.kind !== 'simulated' && adapter.model !== model) {
-        fault(
-          [role, 'template', 'identity', 'model'],
-          `must be the adapter's own model "${adapter.model}", or be left out; got "${model}"`,
-        );
-      }
-      if (template.state?.schema !== undefined) {
-        fault(
-          [role, 'template', 'state', 'schema'],
-          'is not checked in a refinement; leave it out, or put it in the task',
-        );
-      }
+      const faults = [
+        ...loopFaults(template, role),
+        ...modelFaults(template, adapter),
+        ...unservedFaults(template, 'refinement', request[role].agent_id),
+      ];
+      for (const { path, message } of faults) fault([role, 'template', ...path], message);
     }
     const { scoring, template } = request.critic;
     for (const { path, message } of rubricFaults(scoring.rubric ?? [])) {

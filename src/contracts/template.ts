@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonSchemaSchema } from './json-schema.js';
 import { criterionSchema } from './rubric.js';
 
 const words = (most: number) => z.array(z.string().min(1).max(200)).max(most);
@@ -24,15 +25,18 @@ export const templateSchema = z
       })
       .optional(),
     capabilities: z
-      .strictObject({ allowed_tools: words(200).optional(), forbidden_actions: words(200).optional() })
+      .strictObject({
+        allowed_tools: words(200).optional().meta({ description: 'Refused where agents are given no tools.' }),
+        forbidden_actions: words(200).optional().meta({
+          description:
+            'Told to the agent in its instructions. Nothing enforces it where agents call no tools through Parley: what a program may do there is set by its sandbox.',
+        }),
+      })
       .optional(),
     state: z
       .strictObject({
         output_key: z.string().min(1).max(64).optional(),
-        schema: z
-          .record(z.string(), z.json())
-          .optional()
-          .meta({ description: "A JSON Schema that the agent's answer has to fit." }),
+        schema: jsonSchemaSchema.optional().meta({ description: "A JSON Schema that the agent's answer has to fit." }),
       })
       .optional(),
     parallel: z

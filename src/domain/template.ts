@@ -1,3 +1,4 @@
+import type { Adapter } from '../contracts/adapter.js';
 import type { AgentTemplate } from '../contracts/template.js';
 
 /** What is wrong with a template where it is used, by path within it. */
@@ -23,6 +24,50 @@ export const loopFaults = (template: AgentTemplate, role: 'generator' | 'critic'
     faults.push({ path: ['quality_loop', 'role'], message });
   }
   return faults;
+};
+
+/** What a template asks for that no agent of a fan-out or a refinement has: left standing, nothing would come of it. */
+export const unservedFaults = (
+  template: AgentTemplate,
+  kind: 'fan-out' | 'refinement',
+  agentId: string,
+): TemplateFault[] => {
+  const { capabilities, parallel, state } = template;
+  const faults: TemplateFault[] = [];
+  if ((capabilities?.allowed_tools ?? []).length > 0) {
+    const message = `would be enforced by nobody: agents of a ${kind} are given no tools. Leave it out; what a program may do is set by its sandbox`;
+    faults.push({ path: ['capabilities', 'allowed_tools'], message });
+  }
+  const namespace = parallel?.output_namespace;
+  if (namespace !== undefined && (kind === 'refinement' || namespace !== agentId)) {
+    const where =
+      kind === 'refinement'
+        ? 'a refinement has no namespaces'
+        : `the namespace of a worker is {workflow_id}/{agent_id}/{task_id}: it can only be ${JSON.stringify(agentId)}`;
+    faults.push({
+      path: ['parallel', 'output_namespace'],
+      message: `${where}; leave it out, got ${JSON.stringify(namespace)}`,
+    });
+  }
+  if (kind === 'fan-out') return faults;
+  if (state?.schema !== undefined) {
+    const message = 'is not checked in a refinement; leave it out, or put it in the task';
+    faults.push({ path: ['state', 'schema'], message });
+  }
+  if (state?.output_key !== undefined) {
+    const message = `has no use in a refinement, which has one output, at result.output; leave it out, got ${JSON.stringify(state.output_key)}`;
+    faults.push({ path: ['state', 'output_key'], message });
+  }
+  return faults;
+};
+
+/** Why a template's model is not the one that would answer; none: it is, or none is named. */
+export const modelFaults = ({ identity }: AgentTemplate, adapter: Adapter | undefined): TemplateFault[] => {
+  const model = identity?.model;
+  if (model === undefined || !adapter || !('model' in adapter) || adapter.kind === 'simulated') return [];
+  if (adapter.model === model) return [];
+  const message = `must be the adapter's own model "${adapter.model}", or be left out; got "${model}"`;
+  return [{ path: ['identity', 'model'], message }];
 };
 
 const listed = (label: string, values: readonly string[] | undefined): string[] =>

@@ -1,5 +1,6 @@
 import type { FanOutAgent, OpenFanOut } from '../../contracts/fan-out.js';
 import { rubricFaults } from '../refinement/rubric.js';
+import { modelFaults, unservedFaults } from '../template.js';
 import { assign, isAggregator } from './assignment.js';
 
 export interface RequestFault {
@@ -35,6 +36,9 @@ const agentFaults = (agents: readonly FanOutAgent[]): RequestFault[] => [
           },
         ]
       : []),
+    ...(template ? [...modelFaults(template, adapter), ...unservedFaults(template, 'fan-out', agent_id)] : []).map(
+      ({ path, message }) => ({ path: ['agents', index, 'template', ...path], message }),
+    ),
   ]),
 ];
 

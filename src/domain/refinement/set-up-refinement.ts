@@ -31,6 +31,7 @@ export const setUpRefinement = (
       adapterName: adapterName(adapter),
       instructions: shapedInstructions(template, instructions ?? builtInInstructions[role]),
       temperature: ('temperature' in adapter ? adapter.temperature : undefined) ?? temperature,
+      ...(template?.checkpoint?.triggers && { checkpointTriggers: template.checkpoint.triggers }),
       ...priced,
     };
   };

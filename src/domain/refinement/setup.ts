@@ -14,6 +14,8 @@ export interface AgentSetup extends PricedCall {
   instructions: string;
   /** 0 to 2: the adapter's own where it names one. */
   temperature: number;
+  /** After which of its turns there is a checkpoint (spec 10 "Agent template"); left out: after each. */
+  checkpointTriggers?: ('on_complete' | 'on_error')[];
 }
 
 export interface RefinementSetup {

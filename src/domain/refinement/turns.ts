@@ -1,5 +1,5 @@
 import type { EndedTurn } from '../checkpoint.js';
-import type { RefinementEvent } from './effects.js';
+import { type RefinementEvent, roleOf } from './effects.js';
 import type { RefinementState } from './state.js';
 
 const errorOf = (event: Extract<RefinementEvent, { id: number }>): string | null => {
@@ -24,5 +24,8 @@ export const refinementTurns = (
 ): EndedTurn[] => {
   const { pending } = before;
   if (pending === null || !('id' in event) || event.id !== pending.id || after.pending?.id === pending.id) return [];
-  return [{ agentId: pending.agentId, error: errorOf(event) }];
+  const error = errorOf(event);
+  const triggers = before.setup[roleOf(pending)].checkpointTriggers;
+  if (triggers && !triggers.includes(error === null ? 'on_complete' : 'on_error')) return [];
+  return [{ agentId: pending.agentId, error }];
 };

@@ -111,7 +111,7 @@ describe('a request for a refinement', () => {
       generator({
         identity: { role: 'a writer', model: 'any' },
         persona: { tone: 'dry' },
-        capabilities: { allowed_tools: ['x'] },
+        capabilities: { forbidden_actions: ['x'], allowed_tools: [] },
         parallel: { aggregation_role: 'none' },
         checkpoint: { triggers: ['on_error'] },
       }),
