@@ -228,12 +228,21 @@ export const playDebate = (
   seen: (play: DebatePlay) => void = () => {},
   begin: (play: DebatePlay) => void = () => {},
 ): DebatePlay => {
-  const { estimate, isMismatch } = random;
+  const { estimate } = random;
   const play = new DebatePlay(random.body, { estimate: () => ({ tokens: estimate, usdMicros: 0 }) });
   begin(play);
   play.take({ type: 'START' });
   seen(play);
-  for (const next of random.moves) {
+  return playDebateOn(play, random, seen);
+};
+
+/** The same from where a debate is. */
+export const playDebateOn = (
+  play: DebatePlay,
+  { moves, isMismatch }: Pick<RandomDebate, 'moves' | 'isMismatch'>,
+  seen: (play: DebatePlay) => void = () => {},
+): DebatePlay => {
+  for (const next of moves) {
     switch (next.type) {
       case 'answer':
         settle(play, next.fate, isMismatch);

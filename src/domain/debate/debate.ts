@@ -1,7 +1,9 @@
 import { nextApprovalDue } from '../approval.js';
 import { iso } from '../instant.js';
 import { isTerminal, step } from '../machine.js';
+import { remember } from './closing.js';
 import { takeAnswer, takeFeedback, tick } from './answers.js';
+import { statementOf } from './consensus.js';
 import { type DebateDraft, type DebateStep, openDraft, say } from './draft.js';
 import type { DebateEvent } from './effects.js';
 import { factsOf } from './facts.js';
@@ -9,6 +11,8 @@ import { openGate } from './gate.js';
 import { type DebateEventName, debateMachine } from './machine.js';
 import { nextEvent } from './next.js';
 import { perform, rollbackReason } from './perform.js';
+import { speakerIn } from './roles.js';
+import { askAgain, askRole } from './rounds.js';
 import { sayRolledBack } from './running.js';
 import type { DebateState } from './state.js';
 import { describeWaiting, waitingFor } from './waiting.js';
@@ -46,6 +50,8 @@ const take = (draft: DebateDraft, event: DebateEvent): void => {
   switch (event.type) {
     case 'START':
       return transition(draft, 'START');
+    case 'RESUME':
+      return resume(draft);
     case 'TICK':
       return tick(draft);
     case 'CANCEL':
@@ -55,6 +61,25 @@ const take = (draft: DebateDraft, event: DebateEvent): void => {
     default:
       return takeAnswer(draft, event);
   }
+};
+
+/** What a fork begins with has nothing under way: it says so, and asks for what its state waits for. */
+const resume = (draft: DebateDraft): void => {
+  const { debate, now } = draft;
+  const { state, pass, statements, pending, firstTry } = debate;
+  const role = speakerIn(state);
+  if (pending !== null || (role === null && state !== 'STORING_MEMORY')) {
+    debate.dropped += 1;
+    return;
+  }
+  const made = `${statements.length} ${statements.length === 1 ? 'statement' : 'statements'}`;
+  const message = `begins from ${made} of before the fork, in pass ${pass}`;
+  say(draft, { event: 'log', data: { at: iso(now), message } });
+  if (role === null) remember(draft);
+  // A role that has spoken in this pass has had its turn.
+  else if (statementOf(debate, role)) return;
+  else if (firstTry) askAgain(draft, role, firstTry);
+  else askRole(draft, role);
 };
 
 const decided = new Set<DebateState['state']>(['SUCCEEDED', 'BLOCKED', 'STORING_MEMORY', 'AUDITING']);

@@ -75,6 +75,8 @@ export type AskOutcome =
 /** What can happen to a debate, from outside the pure code. */
 export type DebateEvent =
   | { type: 'START' }
+  /** A fork goes on from its state: what is to be asked there is asked. */
+  | { type: 'RESUME' }
   /** `workspace`: the real path; faults: locks that differ, a workspace or a sandbox that may not be used. */
   | {
       type: 'IDENTITY';

@@ -9,7 +9,7 @@ import { type DebateDraft, say, want } from './draft.js';
 import type { AskOutcome, AskPurpose } from './effects.js';
 import { planFaults } from './plan.js';
 import { reaskPrompt, statementPrompt } from './prompts.js';
-import type { CodedFault, StatementRecord } from './state.js';
+import type { CodedFault, FirstTry, StatementRecord } from './state.js';
 
 export const spend = (amount: Amount): { tokens: number; usd: string } => ({
   tokens: amount.tokens,
@@ -67,10 +67,17 @@ export const hear = (draft: DebateDraft, role: Role, outcome: AskOutcome, usage:
     return;
   }
   debate.firstTry = { faults, usage };
+  askAgain(draft, role, debate.firstTry);
+};
+
+/** Asks the role that speaks once more, with what was wrong with its first answer. */
+export const askAgain = (draft: DebateDraft, role: Role, { faults }: FirstTry): void => {
+  const { debate } = draft;
   const { instructions } = debate.setup.roles[role];
   const prompt = reaskPrompt(statementPrompt(debate, role), faults);
   const refused = call(draft, role, { purpose: 'statement', attempt: 2, prompt, instructions });
-  if (refused !== null) abstain(draft, role, { ...fault, message: `${fault.message}; not asked again: ${refused}` }, 1);
+  if (refused === null) return;
+  abstain(draft, role, { code: 'EPROTO', message: `${faults.join('; ')}; not asked again: ${refused}` }, 1);
 };
 
 /** A plan that cannot be run in any order is as good as none: its answer counts as one that cannot be read. */
