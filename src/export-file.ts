@@ -30,7 +30,10 @@ const checksumOf = (document: OpenExport): WorkExport['checksum'] => {
 export const sealed = (document: OpenExport): WorkExport => ({ ...document, checksum: checksumOf(document) });
 
 /** A document without its checksums. */
-export const opened = ({ checksum: _, ...document }: WorkExport): OpenExport => document;
+export const opened = (sealedDocument: WorkExport): OpenExport => {
+  const { checksum: _, ...document } = sealedDocument;
+  return document;
+};
 
 /** Parts that are not what they were when the document was sealed, in words. */
 const changedParts = (document: WorkExport): string[] => {

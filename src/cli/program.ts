@@ -13,6 +13,7 @@ import { cancelWork, showWork, startWork } from './commands/work.js';
 import type { CliContext, CommandContext } from './context.js';
 import { debatePresenter } from './debate-presenter.js';
 import { exitCodeOf, exitCodes, ProblemError, problemLines } from './errors.js';
+import { exportCommands } from './export-commands.js';
 import { artifactCommands, auditCommands, keyCommands } from './local-commands.js';
 import type { Presenter } from './presenter.js';
 import { fanOutPresenter } from './fan-out-presenter.js';
@@ -185,6 +186,7 @@ const build = (context: CliContext, run: (command: Command, action: Run) => Prom
   command(program, 'doctor', 'say what is installed, reachable and enforced, and how to mend it').action(
     (_: object, self: Command) => run(self, doctor),
   );
+  exportCommands(program, run);
   auditCommands(program, run);
   artifactCommands(program, run);
   keyCommands(program, run);

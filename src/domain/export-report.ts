@@ -88,8 +88,12 @@ export const replayReport = (document: OpenExport, replayed: Replayed, compared:
   const recorded = document.checkpoints && unpacked(document.checkpoints);
   const checkpoints = recorded ? checkpointDifferences(recorded, states, { compared, isWhole: refusal === null }) : [];
   const calls = callDifferences(document, replayed.calls);
+  // A cancelled run's history alone does not say how it ended.
+  const isOutcomeKnown = document.outcome !== null || recorded !== null;
   const outcome =
-    refusal === null ? contradictions(unlinked(document.outcome), unlinked(replayed.outcome), compared) : [];
+    refusal === null && isOutcomeKnown
+      ? contradictions(unlinked(document.outcome), unlinked(replayed.outcome), compared)
+      : [];
   return {
     same: refusal === null && checkpoints.length === 0 && calls.length === 0 && outcome.length === 0,
     id: document.id,

@@ -1,0 +1,106 @@
+import { writeFile } from 'node:fs/promises';
+import { type OpenExport, redactionRulesSchema } from '../../contracts/export.js';
+import { ParleyError } from '../../domain/errors.js';
+import { reportLines, storyLines } from '../../domain/export-lines.js';
+import { redacted } from '../../domain/export-redaction.js';
+import { exportPieces, sealed } from '../../export-file.js';
+import { collectionOf } from '../../links.js';
+import { parseWhole } from '../../parse.js';
+import { type ClientKind, clientKinds, type ParleyClient } from '../client.js';
+import type { CommandContext } from '../context.js';
+import { exitCodes, ProblemError, UsageError } from '../errors.js';
+import { exportFrom, loadReplayer, textOf } from '../replayer.js';
+
+export const exportFormats = ['json', 'text'] as const;
+
+export interface ExportRunOptions {
+  output?: string;
+  redact?: string;
+  format?: (typeof exportFormats)[number];
+  bundle?: string;
+}
+
+/** One piece of work's export as the gateway writes it. */
+export const exportTextOf = async (client: ParleyClient, kind: ClientKind, id: string): Promise<string> =>
+  await (await client.open(`/v1/${collectionOf(kind)}/${encodeURIComponent(id)}/export`)).text();
+
+/** An id says nothing for sure of its kind: each is asked, the one that the id begins with first. */
+const found = async (id: string, client: ParleyClient): Promise<string> => {
+  const kinds = clientKinds.toSorted((a, b) => Number(id.startsWith(`${b}-`)) - Number(id.startsWith(`${a}-`)));
+  for (const kind of kinds) {
+    try {
+      return await exportTextOf(client, kind, id);
+    } catch (error) {
+      if (!(error instanceof ProblemError) || error.problem.code !== 'not_found') throw error;
+    }
+  }
+  throw new UsageError(`There is no ${kinds.join(', ')} with the id ${id}. See what there is: parley list --all`);
+};
+
+/** A document with a file's rules applied. @throws UsageError naming every fault of the rules */
+const withRules = async (document: OpenExport, path: string, context: CommandContext): Promise<OpenExport> => {
+  const example = '[{"pointer":"/request/prompt"},{"key":"email"},{"pattern":"[0-9]{16}","replace":"[card]"}]';
+  let rules: unknown;
+  try {
+    rules = JSON.parse(await textOf(path, context.readStdin));
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`${path} is no JSON: ${(error as Error).message}. Rules look like this: ${example}`);
+  }
+  const parsed = parseWhole(redactionRulesSchema, rules);
+  if (!parsed.ok) {
+    const faults = parsed.faults.map(({ path: place, message }) => `  ${place || '(all of it)'}: ${message}`);
+    throw new UsageError([`${path} is no list of rules such as ${example}:`, ...faults].join('\n'));
+  }
+  try {
+    return redacted(document, parsed.value);
+  } catch (error) {
+    if (error instanceof ParleyError) throw new UsageError(`${path} cannot be applied: ${error.message}`);
+    throw error;
+  }
+};
+
+/** Whether what was taken out changes what happens: said at once, not when the file is replayed. */
+const checkRules = async (
+  document: OpenExport,
+  { bundle }: ExportRunOptions,
+  context: CommandContext,
+): Promise<void> => {
+  for (const { rule, count } of document.redactions)
+    if (count === 0 && !rule.startsWith('secrets')) context.note(`  ${rule} found nothing to take out`);
+  const report = await (await loadReplayer(bundle)).replay(document);
+  if (report.same) return;
+  context.note('The rules change what happens: this file does not replay to what was recorded.');
+  for (const line of reportLines(report)) context.note(line);
+};
+
+/** `parley export run ID`: a piece of work as a document that `parley replay` reads, or, as text, what a person wants to see of it. */
+export const exportRun = async (id: string, options: ExportRunOptions, context: CommandContext): Promise<number> => {
+  const { output, redact, format = 'json' } = options;
+  const text = await found(id, context.client);
+  let { document } = exportFrom(`the export of ${id}`, text);
+  if (redact !== undefined) {
+    document = await withRules(document, redact, context);
+    await checkRules(document, options, context);
+  }
+  const content = format === 'text' ? `${storyLines(document).join('\n')}\n` : exportPieces(sealed(document)).join('');
+  if (output === undefined) {
+    context.out(content.trimEnd());
+    return exitCodes.ok;
+  }
+  try {
+    await writeFile(output, content, { mode: 0o600 });
+  } catch (error) {
+    throw new UsageError(`${output} cannot be written: ${(error as Error).message}`);
+  }
+  const { kind, lifecycle, redactions, runs } = document;
+  const taken = redactions.map(({ rule, count }) => ({ rule, count }));
+  const events = runs.reduce((sum, { history }) => sum + history.events.length, 0);
+  if (context.json) context.out(JSON.stringify({ output, id, kind, lifecycle, events, redactions: taken }, null, 2));
+  else {
+    context.out(`${kind} ${id} (${lifecycle}, ${events} events) in ${output}`);
+    for (const { rule, count } of taken) context.note(`  taken out ${count} times: ${rule}`);
+    if (format === 'json') context.note(`  parley replay ${output}    replay it`);
+  }
+  return exitCodes.ok;
+};

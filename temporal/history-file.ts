@@ -1,0 +1,50 @@
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
+import type { OpenExport } from '../src/contracts/export.js';
+import type { Kind } from '../src/contracts/work.js';
+import { isMembers, valueAt } from '../src/domain/export-changes.js';
+import { exportOf } from '../src/domain/export-document.js';
+import {
+  debateWorkflowType,
+  fanOutWorkflowType,
+  refinementWorkflowType,
+  sessionWorkflowType,
+} from '../workflows/messages.js';
+import { readableHistory } from './readable-history.js';
+
+const kinds: Readonly<Record<string, Kind>> = {
+  [sessionWorkflowType]: 'session',
+  [debateWorkflowType]: 'debate',
+  [refinementWorkflowType]: 'refinement',
+  [fanOutWorkflowType]: 'fan-out',
+};
+
+const started = '/events/0/workflowExecutionStartedEventAttributes';
+
+/**
+ * A history as Temporal's CLI and Web UI write it, as an export without checkpoints: its outcome alone can be compared.
+ * @returns null where the text is none, or of a workflow that is not Parley's
+ */
+export const exportOfHistory = async (name: string, text: string): Promise<OpenExport | null> => {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null; // who asked says what is wrong with it
+  }
+  const type = valueAt(value, `${started}/workflowType/name`);
+  const kind = typeof type === 'string' ? kinds[type] : undefined;
+  if (!isMembers(value) || kind === undefined) return null;
+  const history = await readableHistory(historyFromJSON(value));
+  const setup = valueAt(history, `${started}/input/payloads/0/$json/id`);
+  const runId = valueAt(history, `${started}/originalExecutionRunId`);
+  const last = history.events.at(-1)?.eventType.replace('EVENT_TYPE_WORKFLOW_EXECUTION_', '') ?? '';
+  const isClosed = /^(COMPLETED|FAILED|CANCELED|TERMINATED|TIMED_OUT)$/.test(last);
+  return exportOf({
+    id: typeof setup === 'string' ? setup : name,
+    kind,
+    exportedAt: new Date(0).toISOString(),
+    closedAs: isClosed ? last.replace('CANCELED', 'CANCELLED') : null,
+    runs: [{ temporal_run_id: typeof runId === 'string' && runId !== '' ? runId : name, history }],
+    replayed: null,
+  });
+};
