@@ -1,4 +1,5 @@
 import { add, approximateTokens, available, budgetFaults, ledgerOf, type Ledger, noAmount } from '../budget.js';
+import { iso } from '../instant.js';
 import { estimateOf } from '../priced-call.js';
 import type { Amount } from '../session/setup.js';
 import { admit, startOrder } from './admission.js';
@@ -24,17 +25,32 @@ export const agentOf = (fanOut: FanOutState, task: WorkerTask): WorkerAgent | un
 export const callerOf = (fanOut: FanOutState, task: WorkerTask): PricedAdapter | null =>
   task.caller ?? agentOf(fanOut, task)?.caller ?? null;
 
-/** Takes the tasks in, in the order of the request: what has no place is refused or evicted (details 4.2). */
+/** Takes the tasks in, in the order of the request, but for those that a fork has answers of already: what has no place is refused or evicted (details 4.2). */
 export const admitTasks = (draft: FanOutDraft): void => {
   const { fanOut, now } = draft;
-  const { tasks, maxConcurrent, overflow, queueLimit } = fanOut.setup;
+  const { maxConcurrent, overflow, queueLimit } = fanOut.setup;
+  const places = fanOut.tasks.flatMap(({ state }, index) => (state === 'QUEUED' ? [index] : []));
+  sayKept(draft, fanOut.completed);
+  const tasks = places.flatMap((index) => fanOut.setup.tasks[index] ?? []);
+  const placeOf = (index: number): number => places[index] ?? index;
   const admitted = admit(tasks, { maxConcurrent, overflow, queueLimit });
-  fanOut.order = startOrder(tasks, admitted);
+  fanOut.order = startOrder(tasks, admitted).map(placeOf);
   admitted.forEach((each, index) => {
     if (!('message' in each)) return;
     const state = each.place === 'rejected' ? 'REJECTED' : 'EVICTED';
-    changeTask(draft, index, { state, endedAt: now, reason: { code: 'EWINDOW', message: each.message } });
+    changeTask(draft, placeOf(index), { state, endedAt: now, reason: { code: 'EWINDOW', message: each.message } });
   });
+};
+
+/** Tasks that are named where a fork tells which it keeps. */
+const mostNamed = 20;
+
+const sayKept = ({ fanOut, events, now }: FanOutDraft, kept: readonly number[]): void => {
+  if (kept.length === 0) return;
+  const named = kept.slice(0, mostNamed).map((index) => fanOut.setup.tasks[index]?.taskId ?? '');
+  const more = kept.length > mostNamed ? ` and ${kept.length - mostNamed} more` : '';
+  const message = `kept as they completed before the fork, and not run again: ${named.join(', ')}${more}`;
+  events.push({ event: 'log', data: { at: iso(now), message } });
 };
 
 /**
