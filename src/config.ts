@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import type { ApiKey } from './api-keys.js';
+import { artifactsUrlSchema, awsVariables, missingForS3, type S3Location, s3LocationOf } from './artifact-settings.js';
 import { type SandboxBackend, sandboxBackends } from './contracts/execution.js';
 import { windowSchema } from './contracts/frames.js';
 import { tiers } from './contracts/session.js';
@@ -129,6 +130,8 @@ const environmentSchema = z
     PARLEY_BUS_URL: z
       .url({ protocol: /^postgres(ql)?$/, error: 'must be a URL such as postgres://user:password@host/database' })
       .optional(),
+    PARLEY_ARTIFACTS_URL: artifactsUrlSchema.optional(),
+    ...awsVariables,
     PARLEY_INLINE_BYTES: whole(1_024, 1_500_000, inlineBytesPreset),
     PARLEY_MAX_PAYLOAD_BYTES: whole(65_536, maxPayloadBytes, maxPayloadBytes),
     PARLEY_METRICS_PORT: whole(0, 65_535, 0),
@@ -152,6 +155,8 @@ const environmentSchema = z
   .superRefine((environment, context) => {
     const fault = (variable: string, message: string): void =>
       context.addIssue({ code: 'custom', path: [variable], message });
+    for (const name of missingForS3(environment))
+      fault(name, 'must be set for PARLEY_ARTIFACTS_URL: it is one of the keys of the bucket');
     const { faults, isEmpty } = checkKeys(environment);
     for (const { variable, message } of faults) fault(variable, message);
     if (faults.length > 0 || !isEmpty || isLoopback(environment.HOST)) return;
@@ -197,6 +202,8 @@ export interface Config {
   /** Without a slash at the end. */
   webUiUrl: string;
   busUrl: string | null;
+  /** The bucket of artifacts and claims; null: they lie in the data folder. */
+  s3: S3Location | null;
   /** Of what travels through Temporal, in bytes: above `inlineBytes` it goes to the artifact store, above `maxBytes` nowhere. */
   payloads: { inlineBytes: number; maxBytes: number; /** That every process finds. */ isPlaceNamed: boolean };
   /** Where a worker alone serves its metrics; 0: nowhere. */
@@ -233,7 +240,15 @@ const present = (environment: NodeJS.ProcessEnv): Record<string, string> =>
   );
 
 /** Variables whose value is a secret: faults about them never show what was given. */
-const secret = new Set(['MONGODB_URI', 'PARLEY_API_KEYS', 'PARLEY_LANE_SECRET', 'PARLEY_BUS_URL']);
+const secret = new Set([
+  'AWS_ACCESS_KEY_ID',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
+  'MONGODB_URI',
+  'PARLEY_API_KEYS',
+  'PARLEY_LANE_SECRET',
+  'PARLEY_BUS_URL',
+]);
 
 /**
  * Reads the environment once, at start (spec 09 "Ports and environment").
@@ -288,10 +303,11 @@ export const loadConfig = (environment: NodeJS.ProcessEnv): Config => {
     },
     webUiUrl: (data.PARLEY_WEB_UI_URL ?? `http://127.0.0.1:${data.TEMPORAL_UI_PORT}`).replace(/\/+$/, ''),
     busUrl: data.PARLEY_BUS_URL ?? null,
+    s3: s3LocationOf(data),
     payloads: {
       inlineBytes: data.PARLEY_INLINE_BYTES,
       maxBytes: data.PARLEY_MAX_PAYLOAD_BYTES,
-      isPlaceNamed: given['PARLEY_DATA'] !== undefined,
+      isPlaceNamed: given['PARLEY_DATA'] !== undefined || data.PARLEY_ARTIFACTS_URL !== undefined,
     },
     metricsPort: data.PARLEY_METRICS_PORT,
     telemetry: {

@@ -1,7 +1,5 @@
 import { pino } from 'pino';
-import { artifactFolder } from '../activities/artifacts/folder.js';
-import { openStores } from '../activities/artifacts/index.js';
-import { createReaderApart } from '../activities/artifacts/read.js';
+import { openReaderApart, openStores } from '../activities/artifacts/index.js';
 import { createAuditReader } from '../activities/audit/audit-log.js';
 import { auditFolder } from '../activities/audit/chain-folder.js';
 import { createMemoryReader } from '../activities/memory/reader.js';
@@ -34,7 +32,7 @@ const main = async (): Promise<void> => {
     onError: (error, what) => logger.warn({ err: error }, what),
   });
   const audit = createAuditReader({ folder: auditFolder(config.dataFolder), isApart: true });
-  const artifacts = createReaderApart(artifactFolder(config.dataFolder));
+  const artifacts = openReaderApart(config);
   const gateway = await startGateway({ config, client, bus, memory, audit, artifacts, logger });
   logger.info({ url: gateway.url }, 'gateway listens');
 

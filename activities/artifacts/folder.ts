@@ -1,11 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { z } from 'zod';
-import { artifactHashSchema, type OpenArtifact, type StoredArtifact } from '../../src/contracts/artifact.js';
-import { tenantSchema } from '../../src/contracts/work.js';
-import { ParleyError } from '../../src/domain/errors.js';
-import type { ArtifactContent, ArtifactStore } from './port.js';
+import type { OpenArtifact, StoredArtifact } from '../../src/contracts/artifact.js';
+import { digitsOf, hashOf, isTenantName, tenantName } from './names.js';
+import type { ArtifactStore } from './port.js';
+import { chunksOf, verified } from './verified.js';
 
 const chunkBytes = 65_536;
 /** What is being written. No tenant's name begins with a dot. */
@@ -20,41 +19,14 @@ const tenantOf = (folder: string): string => folder.replace(/\+([a-z])/g, (_, le
 const isMissing = (error: unknown): boolean =>
   ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
 
-/** Names become paths: nothing else than a name may. @throws ParleyError invalid_request */
-const checked = (schema: z.ZodType<string>, value: string): string => {
-  const { error } = schema.safeParse(value);
-  if (!error) return value;
-  const why = error.issues.map(({ message }) => message).join('; ');
-  throw new ParleyError('invalid_request', `${JSON.stringify(value)} names no artifact: it ${why}`);
-};
-
-const chunksOf = async function* (content: ArtifactContent): AsyncGenerator<Uint8Array> {
-  if (content instanceof Uint8Array) yield content;
-  else yield* content;
-};
-
-/** Bytes of a file, of which the last are held back until all are known to be what the digest says. */
-const verified = async function* (file: string, hash: string): AsyncGenerator<Uint8Array> {
+const readFile = async function* (file: string): AsyncGenerator<Uint8Array> {
   const handle = await open(file, 'r');
   try {
-    const digest = createHash('sha256');
-    let held: Uint8Array | null = null;
     for (;;) {
       const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes);
-      if (bytesRead === 0) break;
-      const chunk = buffer.subarray(0, bytesRead);
-      digest.update(chunk);
-      if (held) yield held;
-      held = chunk;
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
     }
-    const found = `sha256:${digest.digest('hex')}`;
-    if (found !== hash) {
-      throw new ParleyError(
-        'corrupt',
-        `artifact ${hash} is corrupt: its content has the digest ${found}. Storing the same content again mends it.`,
-      );
-    }
-    if (held) yield held;
   } finally {
     await handle.close();
   }
@@ -83,8 +55,8 @@ const namesIn = async (folder: string): Promise<string[]> => {
 /** Artifacts as files, `<tenant>/<first two digits>/<64 digits>` below a folder, which is made with the first of them. */
 export const createFolderStore = (folder: string): ArtifactStore => {
   const fileOf = (tenant: string, hash: string): string => {
-    const digits = checked(artifactHashSchema, hash).slice('sha256:'.length);
-    return join(folder, folderOf(checked(tenantSchema, tenant)), digits.slice(0, 2), digits);
+    const digits = digitsOf(hash);
+    return join(folder, folderOf(tenantName(tenant)), digits.slice(0, 2), digits);
   };
   const statOf = async (tenant: string, hash: string) => {
     try {
@@ -97,7 +69,7 @@ export const createFolderStore = (folder: string): ArtifactStore => {
 
   return {
     put: async (tenant, content) => {
-      checked(tenantSchema, tenant);
+      tenantName(tenant);
       const desk = join(folder, unfinished);
       await mkdir(desk, { recursive: true, mode: 0o700 });
       const draft = join(desk, randomUUID());
@@ -129,7 +101,7 @@ export const createFolderStore = (folder: string): ArtifactStore => {
 
     open: async (tenant, hash): Promise<OpenArtifact | null> => {
       const found = await statOf(tenant, hash);
-      return found && { hash, size_bytes: found.size, content: verified(fileOf(tenant, hash), hash) };
+      return found && { hash, size_bytes: found.size, content: verified(readFile(fileOf(tenant, hash)), hash) };
     },
 
     has: async (tenant, hash) => (await statOf(tenant, hash)) !== null,
@@ -148,12 +120,13 @@ export const createFolderStore = (folder: string): ArtifactStore => {
       for (const owner of await namesIn(folder)) {
         const tenant = tenantOf(owner);
         // What somebody else has put here is no artifact.
-        if (!tenantSchema.safeParse(tenant).success) continue;
+        if (!isTenantName(tenant)) continue;
         for (const part of await namesIn(join(folder, owner))) {
           for (const digits of await namesIn(join(folder, owner, part))) {
-            const hash = `sha256:${digits}`;
-            const found = artifactHashSchema.safeParse(hash).success ? await statOf(tenant, hash) : null;
-            if (found) yield { tenant, hash, size_bytes: found.size, stored_at: found.mtime.toISOString() };
+            const hash = hashOf(digits);
+            const found = hash === null ? null : await statOf(tenant, hash);
+            if (hash !== null && found)
+              yield { tenant, hash, size_bytes: found.size, stored_at: found.mtime.toISOString() };
           }
         }
       }

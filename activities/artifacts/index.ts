@@ -1,10 +1,17 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { S3Location } from '../../src/artifact-settings.js';
+import type { ArtifactReader } from '../../src/contracts/artifact.js';
 import { artifactFolder, createFolderStore } from './folder.js';
 import type { ArtifactStore } from './port.js';
+import { createReaderApart } from './read.js';
+import { createS3Store } from './s3.js';
 
-/** What the places of an installation are told apart by. */
+/** What the places of an installation are told by. */
 export interface StoreSettings {
   dataFolder: string;
+  /** null: everything lies in the data folder. */
+  s3: S3Location | null;
 }
 
 export interface Stores {
@@ -14,9 +21,19 @@ export interface Stores {
   claims: ArtifactStore;
 }
 
-export const claimFolder = (dataFolder: string): string => join(dataFolder, 'claims');
+const claimFolder = (dataFolder: string): string => join(dataFolder, 'claims');
 
-export const openStores = ({ dataFolder }: StoreSettings): Stores => ({
-  artifacts: createFolderStore(artifactFolder(dataFolder)),
-  claims: createFolderStore(claimFolder(dataFolder)),
-});
+export const openStores = ({ dataFolder, s3 }: StoreSettings): Stores =>
+  s3 === null
+    ? {
+        artifacts: createFolderStore(artifactFolder(dataFolder)),
+        claims: createFolderStore(claimFolder(dataFolder)),
+      }
+    : { artifacts: createS3Store(s3, 'artifacts/'), claims: createS3Store(s3, 'claims/') };
+
+/** The artifacts for a gateway whose workers may be on other machines. @throws ParleyError unavailable, when it is asked */
+export const openReaderApart = (settings: StoreSettings): ArtifactReader =>
+  settings.s3 === null ? createReaderApart(artifactFolder(settings.dataFolder)) : openStores(settings).artifacts;
+
+/** Whether there is a place at all; a typing error must not look like an empty store. */
+export const isThere = ({ dataFolder, s3 }: StoreSettings): boolean => s3 !== null || existsSync(dataFolder);

@@ -19,7 +19,7 @@ export const createReaderApart = (folder: string): ArtifactReader => {
       if (existsSync(folder)) return await store.open(tenant, hash);
       throw new ParleyError(
         'unavailable',
-        'There are no artifacts here: this gateway runs apart from its workers, and they lie in theirs. Give both one PARLEY_DATA folder.',
+        'There are no artifacts here: this gateway runs apart from its workers, and they lie in theirs. Give both one PARLEY_DATA folder, or PARLEY_ARTIFACTS_URL.',
       );
     },
   };

@@ -6,6 +6,8 @@ export function findChromium(env?: Env): string | null;
 export function findPostgres(env?: Env): { initdb: string; postgres: string } | null;
 /** Path of the server that speaks MongoDB's protocol, or null. */
 export function findFerretDb(env?: Env): string | null;
+/** Path of the server that speaks S3's protocol, or null. */
+export function findS3Server(env?: Env): string | null;
 /** Path of bubblewrap where it works here, or null. */
 export function findSandbox(env?: Env): string | null;
 export const parts: {

@@ -31,37 +31,38 @@ export const findPostgres = (env = process.env) => {
   return initdb !== null && postgres !== null ? { initdb, postgres } : null;
 };
 
-const ferretDbSource = fileURLToPath(new URL('./ferretdb/', import.meta.url));
-
-/** Where the build of these very sources goes, so that a change of them is built anew. */
-const ferretDbPath = (env) => {
-  const hash = createHash('sha256');
-  for (const name of ['main.go', 'go.sum']) hash.update(readFileSync(join(ferretDbSource, name)));
-  return join(cacheFolder(env), 'bin', `ferretdb-${hash.digest('hex').slice(0, 12)}`);
+/** A program that is built here from Go, once for each state of its sources. `name` is its folder's, too. */
+const goProgram = (name, what) => {
+  const source = fileURLToPath(new URL(`./${name}/`, import.meta.url));
+  const pathIn = (env) => {
+    const hash = createHash('sha256');
+    for (const file of ['main.go', 'go.sum']) hash.update(readFileSync(join(source, file)));
+    return join(cacheFolder(env), 'bin', `${name}-${hash.digest('hex').slice(0, 12)}`);
+  };
+  const build = async (say, env = process.env) => {
+    if (findGo(env) === null) return;
+    say(`building ${what} (once; about 2 minutes, longer on a busy machine)`);
+    mkdirSync(join(cacheFolder(env), 'bin'), { recursive: true });
+    const folder = mkdtempSync(join(cacheFolder(env), 'build-'));
+    try {
+      const output = join(folder, name);
+      const args = ['build', '-mod=readonly', '-trimpath', '-o', output, '.'];
+      await runGo(args, { folder, cwd: source, env, say, what: 'the build' });
+      renameSync(output, pathIn(env));
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  };
+  return { find: (env = process.env) => (isProgram(pathIn(env)) ? pathIn(env) : null), build };
 };
 
 /** A server that speaks MongoDB's protocol: no system package has one, and MongoDB's own has no sources to build at hand. */
-export const findFerretDb = (env = process.env) => (isProgram(ferretDbPath(env)) ? ferretDbPath(env) : null);
+const ferretDb = goProgram('ferretdb', 'FerretDB for the tests of memory in MongoDB');
+export const findFerretDb = ferretDb.find;
 
-const buildFerretDb = async (say, env = process.env) => {
-  if (findGo(env) === null) return;
-  say('building FerretDB for the tests of memory in MongoDB (once; about 2 minutes, longer on a busy machine)');
-  mkdirSync(join(cacheFolder(env), 'bin'), { recursive: true });
-  const folder = mkdtempSync(join(cacheFolder(env), 'build-'));
-  try {
-    const output = join(folder, 'ferretdb');
-    await runGo(['build', '-mod=readonly', '-trimpath', '-o', output, '.'], {
-      folder,
-      cwd: ferretDbSource,
-      env,
-      say,
-      what: 'the build',
-    });
-    renameSync(output, ferretDbPath(env));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-};
+/** A server that speaks S3's protocol, on files. */
+const s3Server = goProgram('s3-server', 'an S3 server for the tests of artifacts in a bucket');
+export const findS3Server = s3Server.find;
 
 /** Bubblewrap where it works: a kernel or a container may keep namespaces from it. */
 export const findSandbox = (env = process.env) => {
@@ -96,7 +97,14 @@ export const parts = [
     name: 'FerretDB',
     for: 'the tests of memory in MongoDB',
     find: findFerretDb,
-    build: buildFerretDb,
+    build: ferretDb.build,
     hint: 'Install Go 1.22 or later (https://go.dev/dl) and run npm run pretest, which builds it',
+  },
+  {
+    name: 'S3 server',
+    for: 'the tests of artifacts in a bucket',
+    find: findS3Server,
+    build: s3Server.build,
+    hint: 'Install Go 1.25 or later (https://go.dev/dl) and run npm run pretest, which builds it',
   },
 ];

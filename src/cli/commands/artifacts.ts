@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { artifactFolder, createFolderStore } from '../../../activities/artifacts/folder.js';
+import { isThere, openStores } from '../../../activities/artifacts/index.js';
 import type { ArtifactStore } from '../../../activities/artifacts/port.js';
 import { verifyArtifacts } from '../../../activities/artifacts/read.js';
+import { awsVariables } from '../../artifact-settings.js';
+import { loadConfig } from '../../config.js';
 import type { StoredArtifact } from '../../contracts/artifact.js';
 import type { CommandContext } from '../context.js';
 import { exitCodes, UsageError } from '../errors.js';
@@ -11,12 +11,21 @@ export interface ArtifactOptions {
   data?: string;
 }
 
-/** @throws UsageError for a data folder that is not there: a typing error must not look like an empty store */
+/**
+ * The store that the environment names, or with --data a folder's.
+ * @throws UsageError for a data folder that is not there: a typing error must not look like an empty store
+ */
 const storeOf = ({ data }: ArtifactOptions, { env }: CommandContext): ArtifactStore => {
-  const folder = resolve(data ?? (env['PARLEY_DATA'] || '.parley'));
-  if (!existsSync(folder))
-    throw new UsageError(`${folder} is not there; name a data folder with --data FOLDER or PARLEY_DATA.`);
-  return createFolderStore(artifactFolder(folder));
+  // What else is set is not asked: a gateway's settings must not keep anybody from looking at files.
+  const place = data === undefined ? ['PARLEY_DATA', 'PARLEY_ARTIFACTS_URL'] : [];
+  const asked = [...place, ...Object.keys(awsVariables)];
+  const config = loadConfig({
+    ...Object.fromEntries(asked.map((name) => [name, env[name]])),
+    ...(data !== undefined && { PARLEY_DATA: data }),
+  });
+  if (!isThere(config))
+    throw new UsageError(`${config.dataFolder} is not there; name a data folder with --data FOLDER or PARLEY_DATA.`);
+  return openStores(config).artifacts;
 };
 
 const line = ({ tenant, hash, size_bytes: bytes, stored_at: at }: StoredArtifact): string =>
