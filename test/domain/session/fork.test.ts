@@ -269,7 +269,7 @@ describe('a fork of a session', () => {
     play.session = forkSession(session, session.setup, play.now).work;
     play.take({ type: 'FAN_OUT' });
     expect(play.effects.map(({ type }) => type)).toEqual(['load_ratings']);
-    play.take({ type: 'RATINGS', ratings: { a: { elo: 1_800, games: 3 } as never } });
+    play.take({ type: 'RATINGS', ratings: { a: { elo: 1_800, matches: 3, successes: 3 } } });
     expect([play.lane('a').state, play.lane('a').setup.weight, play.lane('b').state]).toEqual([
       'FINALIZED',
       1.5 * session.setup.lanes[0]!.weight,
