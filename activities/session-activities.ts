@@ -10,7 +10,7 @@ import { LaneGroup } from './lane-group.js';
 export const createSessionActivities = (ports: Omit<GroupPorts, 'now'>) => {
   const { agents, link, metrics } = ports;
   // A run that continues as new schedules its lanes again; on the same worker the calls under way are taken over.
-  const groups = new Map<string, { group: LaneGroup; owner: symbol }>();
+  const groups = new Map<string, { group: LaneGroup; owner: symbol; epoch: number }>();
   return {
     /**
      * Runs a group of lanes to their ends. @returns what was not signalled while they ran. A later attempt skips lanes
@@ -20,15 +20,19 @@ export const createSessionActivities = (ports: Omit<GroupPorts, 'now'>) => {
       const context = Context.current();
       const key = `${input.workId} ${input.group}`;
       const owner = Symbol(key);
+      const { epoch = 0 } = input;
       const running = groups.get(key);
-      let { group } = running ?? {};
+      // What ran before a restore belongs to what was left.
+      const isLeft = running !== undefined && running.epoch !== epoch;
+      if (isLeft) running.group.abandon();
+      let group = isLeft ? undefined : running?.group;
       if (!group) {
         const attempt = input.attempt + context.info.attempt - 1;
         const skip = attempt > 1 ? (await link.directives(input.workId)).ended : [];
         group = new LaneGroup(input, attempt, skip, { ...ports, now: Date.now });
         group.start();
       }
-      groups.set(key, { group, owner });
+      groups.set(key, { group, owner, epoch });
       const isOwner = (): boolean => groups.get(key)?.owner === owner;
       const beat = setInterval(() => context.heartbeat(), beatMs);
       const stopped = new Promise<never>((_, reject) => {

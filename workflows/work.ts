@@ -240,7 +240,10 @@ export class WorkLoop<
         status: this.kind.status(this.state.work),
         details: this.kind.details(this.state.work),
         confidence: this.kind.confidence(this.state.work),
-        carried: { ...this.state, inbox: this.heard(), events: [], resume: [...this.open, ...wanted] },
+        // A copy: what a sink is given leaves the workflow only when its task is done.
+        carried: JSON.parse(
+          JSON.stringify({ ...this.state, inbox: this.heard(), events: [], resume: [...this.open, ...wanted] }),
+        ),
         eventCount: this.state.eventsBefore + this.state.events.length,
       });
   }

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { CheckpointList } from '../../src/contracts/checkpoint.js';
 import type { Problem } from '../../src/contracts/problem.js';
 import type { Restored } from '../../src/contracts/time-travel.js';
@@ -5,7 +7,7 @@ import { aDebate, makeWorkspace, proposes, removeWorkspaces, sh } from '../suppo
 import { aFanOut, aTask, failing, scripted } from '../support/fan-out-bodies.js';
 import { type Product, startProduct } from '../support/product.js';
 import { aRefinement } from '../support/refinement-bodies.js';
-import { external, lane, noEarlyExit, says, scripted as script } from '../support/session-bodies.js';
+import { external, lane, noEarlyExit, says } from '../support/session-bodies.js';
 import { follow } from '../support/sse.js';
 
 let product: Product;
@@ -117,4 +119,171 @@ describe('restored at each of its checkpoints', () => {
     },
     300_000,
   );
+});
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const problemOf = async (path: string, body: unknown, headers = {}): Promise<Problem> =>
+  (await product.post(`${path}/restore`, body, headers)).body as Problem;
+
+describe('a session that is restored', () => {
+  test('asks again whom it still waited for, and nobody who had ended', async () => {
+    const { id } = await product.start({
+      prompt: 'Which colour?',
+      lanes: [says('a', 'blue'), lane('b', [{ partial: 'bl' }, { after_ms: 3_000, final: 'blue' }])],
+      policy: noEarlyExit,
+    });
+    await product.until(id, ({ lanes }) => lanes[0]?.state === 'FINALIZED');
+    const path = pathOf('sessions', id);
+    const { items } = await checkpointsOf(path);
+    await restore(path, items.at(-1)!.sequence_num);
+    const { lanes } = await product.until(id, ({ state }) => state === 'COMPLETE');
+    expect(lanes.map(({ lane_id, state, attempt }) => [lane_id, state, attempt])).toEqual([
+      ['a', 'FINALIZED', 1],
+      ['b', 'FINALIZED', 2],
+    ]);
+  });
+
+  test('is not late for the time that passed since', async () => {
+    const ends = await product.run({
+      prompt: 'Which colour?',
+      lanes: [says('a', 'blue'), says('b', 'blue', 1)],
+      policy: { ...noEarlyExit, deadline_ms: 2_000 },
+    });
+    const path = pathOf('sessions', ends.id);
+    const { items } = await checkpointsOf(path);
+    await pause(2_200);
+    await restore(path, items.find(({ agent_id }) => agent_id === 'a')!.sequence_num);
+    expect(await ended(path)).toMatchObject({ state: 'COMPLETE', result: { ended_by: 'all_final', answer: 'blue' } });
+  });
+
+  test('takes frames of an external lane where its state stood', async () => {
+    const started = await product.start({ prompt: 'Which colour?', lanes: [external('a')] });
+    const path = pathOf('sessions', started.id);
+    const frames = (...list: object[]) =>
+      product.post(`${path}/lanes/a/frames`, { frames: list }, { authorization: `Bearer ${started.lane_keys!['a']}` });
+    await product.until(started.id, ({ state }) => state === 'STREAMING');
+    expect((await frames({ type: 'partial', msg_seq: 1, text: 'bl' })).status).toBe(200);
+    await restore(path, 0);
+    const { body } = await frames({ type: 'final', msg_seq: 1, text: 'red' });
+    expect(body).toMatchObject({ accepted: 1, duplicates: 0 });
+    expect(await ended(path)).toMatchObject({ state: 'COMPLETE', result: { answer: 'red' } });
+  });
+
+  test('goes on also when it had been terminated from outside, and is listed once', async () => {
+    const { id } = await product.start({
+      prompt: 'Which colour?',
+      tenant: 'restored-tenant',
+      lanes: [lane('a', [{ after_ms: 1_000, final: 'blue' }])],
+    });
+    await product.until(id, ({ state }) => state !== 'INIT');
+    await product.client.workflow.getHandle(id).terminate('a mistake');
+    const path = pathOf('sessions', id);
+    expect(await ended(path)).toMatchObject({ lifecycle: 'cancelled' });
+    await restore(path, 0, 'it was a mistake');
+    expect(await ended(path)).toMatchObject({ lifecycle: 'completed' });
+    const listed = async () =>
+      ((await product.get('/v1/work?tenant=restored-tenant')).body as { items: { lifecycle: string }[] }).items;
+    for (let look = 0; look < 100 && (await listed()).some(({ lifecycle }) => lifecycle !== 'completed'); look += 1)
+      await pause(100);
+    expect(await listed()).toMatchObject([{ lifecycle: 'completed' }]);
+  });
+});
+
+describe('a restore that is asked for twice', () => {
+  const aDone = () => product.run({ prompt: 'Which colour?', lanes: [says('a', 'blue')] });
+
+  test('with the same key is done once', async () => {
+    const path = pathOf('sessions', (await aDone()).id);
+    const first = await restore(path, 0, 'once', 'key-1');
+    await ended(path);
+    const second = await product.post(
+      `${path}/restore`,
+      { checkpoint: 0, reason: 'once' },
+      { 'idempotency-key': 'key-1' },
+    );
+    expect(second.status).toBe(202);
+    expect(second.headers.get('idempotent-replayed')).toBe('true');
+    expect((second.body as Restored).temporal_run_id).toBe(first.temporal_run_id);
+    expect((await checkpointsOf(path)).restores).toHaveLength(1);
+  });
+
+  test('at the same moment is done for one of them, or for one after the other', async () => {
+    const path = pathOf('sessions', (await aDone()).id);
+    const answers = await Promise.all(
+      ['left', 'right'].map((reason) => product.post(`${path}/restore`, { checkpoint: 0, reason })),
+    );
+    const done = answers.filter(({ status }) => status === 202).length;
+    expect(done).toBeGreaterThan(0);
+    for (const { status, body } of answers)
+      if (status !== 202) expect(body).toMatchObject({ status: 409, code: 'conflict' });
+    expect(await ended(path)).toMatchObject({ state: 'COMPLETE' });
+  });
+});
+
+describe('a debate that is restored with rollback', () => {
+  test('takes back what its tasks did, then goes on', async () => {
+    const workspace = makeWorkspace({ kept: 'as it was' });
+    const plan = proposes(sh('t1', 'echo 1 >> log'), sh('t2', 'sleep 600', { depends_on: ['t1'] }));
+    const id = await product.debates.start(aDebate({ workspace: { path: workspace }, says: { solution: [plan] } }));
+    const path = pathOf('debates', id);
+    await product.debates.until(id, ({ report }) => report?.tasks.length === 1);
+    const items = (await checkpointsOf(path)).items;
+    const before = items.find(({ agent_id }) => agent_id === 'optimizer')!.sequence_num;
+    const { status } = await product.post(`${path}/restore`, { checkpoint: before, reason: 'again', rollback: true });
+    expect(status).toBe(202);
+    const again = await product.debates.until(id, ({ report }) => report?.tasks.length === 1);
+    expect(again.report!.tasks[0]).toMatchObject({ task_id: 't1' });
+    // Once: the first run's line was taken back.
+    expect(readFileSync(join(workspace, 'log'), 'utf8')).toBe('1\n');
+    await product.post(`${path}/cancel`);
+  }, 60_000);
+
+  test('that has ended is refused: its snapshot went with it', async () => {
+    const done = await product.debates.run(aDebate({ says: { solution: [proposes(sh('t', 'true'))] } }));
+    const problem = await problemOf(pathOf('debates', done.id), { checkpoint: 1, reason: 'again', rollback: true });
+    expect(problem).toMatchObject({ status: 409, code: 'wrong_state' });
+    expect(problem.detail).toContain('restore it without rollback');
+  });
+});
+
+describe('a restore that cannot be', () => {
+  let path: string;
+  beforeAll(async () => {
+    path = pathOf('sessions', (await product.run({ prompt: 'Which colour?', lanes: [says('a', 'blue')] })).id);
+  });
+
+  test.each<[object, string]>([
+    [{ reason: 'why' }, 'checkpoint'],
+    [{ checkpoint: -1, reason: 'why' }, 'checkpoint'],
+    [{ checkpoint: 1.5, reason: 'why' }, 'checkpoint'],
+    [{ checkpoint: 'last', reason: 'why' }, 'checkpoint'],
+    [{ checkpoint: 0 }, 'reason'],
+    [{ checkpoint: 0, reason: '  ' }, 'reason'],
+    [{ checkpoint: 0, reason: 'why', rollback: 'yes' }, 'rollback'],
+    [{ checkpoint: 0, reason: 'why', rollback: true }, 'rollback'],
+    [{ checkpoint: 0, reason: 'why', undo: true }, 'undo'],
+  ])('%j is refused by name, and nothing is started', async (body, at) => {
+    const problem = await problemOf(path, body);
+    expect(problem).toMatchObject({ status: 422, code: 'invalid_request' });
+    expect(problem.errors!.map(({ path: fault }) => fault)).toEqual([at]);
+    expect((await checkpointsOf(path)).restores).toEqual([]);
+  });
+
+  test('a reason that is a book is refused', async () => {
+    const problem = await problemOf(path, { checkpoint: 0, reason: 'x'.repeat(2_001) });
+    expect(problem).toMatchObject({ status: 422, errors: [{ path: 'reason' }] });
+  });
+
+  test('a checkpoint that is not there, and work that is not there, are not found', async () => {
+    expect(await problemOf(path, { checkpoint: 99, reason: 'why' })).toMatchObject({ status: 404 });
+    expect(await problemOf('/v1/sessions/nobody', { checkpoint: 0, reason: 'why' })).toMatchObject({ status: 404 });
+    expect(await problemOf(path.replace('sessions', 'debates'), { checkpoint: 0, reason: 'why' })).toMatchObject({
+      status: 404,
+    });
+  });
+
+  test('a worker sends nothing back', async () => {
+    const problem = await problemOf(path, { checkpoint: 0, reason: 'why' }, { 'parley-worker': 'w' });
+    expect(problem).toMatchObject({ status: 403, code: 'forbidden' });
+  });
 });

@@ -1,6 +1,9 @@
-import { ProblemError } from '../problem.js';
 import { debateStartedSchema, openDebateSchema } from '../../contracts/debate.js';
 import { debateStatusSchema } from '../../contracts/debate-status.js';
+import { debateForkFault, forkDebate } from '../../domain/debate/fork.js';
+import type { DebateState } from '../../domain/debate/state.js';
+import { openWork } from '../../domain/work-state.js';
+import { ParleyError } from '../../domain/errors.js';
 import { setUpDebate } from '../../domain/debate/set-up-debate.js';
 import { invalidRequest } from '../problem.js';
 import { debateStartedExample, debateStatusExample, openDebateExample } from './debate-examples.js';
@@ -23,8 +26,11 @@ const common = workRoutes({
     return setUp.setup;
   },
   answer: (started) => ({ ...started, kind: 'debate' }),
-  fork: () => {
-    throw new ProblemError('unavailable', 'not wired yet');
+  fork: ({ work, hostQueue }, setup, now) => {
+    const fault = debateForkFault(work as DebateState);
+    if (fault !== null) throw new ParleyError('wrong_state', fault);
+    const forked = forkDebate(work as DebateState, setup, now);
+    return { ...openWork(forked.work, forked.first), hostQueue };
   },
   spanAttributes: ({ roles }) => ({ roles: Object.keys(roles).length }),
   feedback: ({ debates }) => ({

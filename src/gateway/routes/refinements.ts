@@ -1,6 +1,8 @@
-import { ProblemError } from '../problem.js';
 import { openRefinementSchema, refinementStartedSchema } from '../../contracts/refinement.js';
 import { refinementStatusSchema } from '../../contracts/refinement-status.js';
+import { forkRefinement } from '../../domain/refinement/fork.js';
+import type { RefinementState } from '../../domain/refinement/state.js';
+import { openWork } from '../../domain/work-state.js';
 import { setUpRefinement } from '../../domain/refinement/set-up-refinement.js';
 import { invalidRequest } from '../problem.js';
 import { openRefinementExample, refinementStartedExample, refinementStatusExample } from './refinement-examples.js';
@@ -21,8 +23,9 @@ export const refinementRoutes = workRoutes({
     return setUp.setup;
   },
   answer: (started) => ({ ...started, kind: 'refinement' }),
-  fork: () => {
-    throw new ProblemError('unavailable', 'not wired yet');
+  fork: ({ work }, setup, now) => {
+    const forked = forkRefinement(work as RefinementState, setup, now);
+    return { ...openWork(forked.work, forked.first) };
   },
   spanAttributes: ({ loop }) => ({ max_iterations: loop.max_iterations }),
   cancelDescription:
