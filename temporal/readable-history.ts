@@ -47,9 +47,11 @@ const told = async (value: Json, codecs: readonly PayloadCodec[]): Promise<Json>
   }
   if (!isMembers(value)) return value;
   if (isPayload(value)) return readable(await decoded(value as JSONPayload, codecs));
+  // A worker's own queue is named by where that worker ran.
+  const isOwnQueue = value['kind'] === 'TASK_QUEUE_KIND_STICKY';
   const members: [string, Json][] = [];
   for (const [name, inner] of Object.entries(value)) {
-    if (!unsaid.has(name)) members.push([name, await told(inner, codecs)]);
+    if (!unsaid.has(name) && !(isOwnQueue && name === 'name')) members.push([name, await told(inner, codecs)]);
   }
   return Object.fromEntries(members);
 };

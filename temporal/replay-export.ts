@@ -13,13 +13,6 @@ import { inlined } from '../src/domain/export-story.js';
 import { replayableHistory } from './readable-history.js';
 import { replayRun } from './replaying.js';
 
-export interface ReplayExportOptions {
-  /** The bundle of workflows that it is replayed against. */
-  bundlePath: string;
-  /** `decisions` leaves words for people out; default: `all`. */
-  compared?: Compared;
-}
-
 const jsonOf = (value: unknown): Json => JSON.parse(JSON.stringify(value ?? null)) as Json;
 
 /** What was wrong, without what the SDK and its core wrap around it. */
@@ -62,14 +55,11 @@ const refusalOf = async (error: unknown, run: ExportRun, { id }: OpenExport, bun
 };
 
 /**
- * Replays the histories of an export, one run after the other, and compares what happens with what was recorded. Nothing is
- * called, and no server is needed.
+ * Replays the histories of an export against a bundle of workflows, one run after the other. Nothing is called, and no server
+ * is needed.
  * @throws ParleyError invalid_request where the document refers to what it does not hold, or holds what is no history
  */
-export const replayExport = async (
-  document: OpenExport,
-  { bundlePath, compared = 'all' }: ReplayExportOptions,
-): Promise<ReplayReport> => {
+export const replayDocument = async (document: OpenExport, bundlePath: string): Promise<Replayed> => {
   const replayed: Replayed = { states: [], calls: [], outcome: null, refusal: null };
   for (const [index, run] of document.runs.entries()) {
     const where = `runs[${index}]`;
@@ -101,5 +91,12 @@ export const replayExport = async (
       break;
     }
   }
-  return replayReport(document, replayed, compared);
+  return replayed;
 };
+
+/** Replays an export and compares what happens with what was recorded. @throws ParleyError as `replayDocument` */
+export const replayExport = async (
+  document: OpenExport,
+  bundlePath: string,
+  compared: Compared = 'all',
+): Promise<ReplayReport> => replayReport(document, await replayDocument(document, bundlePath), compared);

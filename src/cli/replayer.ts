@@ -3,15 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { OpenExport } from '../contracts/export.js';
 import { ParleyError } from '../domain/errors.js';
-import type { Compared } from '../domain/export-checkpoints.js';
-import type { ReplayReport } from '../domain/export-report.js';
+import type { Replayed } from '../domain/export-report.js';
 import { opened, type ReadExport, readExport } from '../export-file.js';
 import { UsageError } from './errors.js';
 
 /** What replays, against one bundle of workflows. */
 export interface Replayer {
   bundlePath: string;
-  replay(document: OpenExport, compared?: Compared): Promise<ReplayReport>;
+  replay(document: OpenExport): Promise<Replayed>;
 }
 
 /**
@@ -20,7 +19,7 @@ export interface Replayer {
  * @param bundle a file of workflows; default: that of this build
  */
 export const loadReplayer = async (bundle?: string): Promise<Replayer> => {
-  const [{ IllegalStateError, Runtime }, { builtBundle }, { replayExport }] = await Promise.all([
+  const [{ IllegalStateError, Runtime }, { builtBundle }, { replayDocument }] = await Promise.all([
     import('@temporalio/worker'),
     import('../../temporal/built-bundle.js'),
     import('../../temporal/replay-export.js'),
@@ -40,9 +39,9 @@ export const loadReplayer = async (bundle?: string): Promise<Replayer> => {
   }
   return {
     bundlePath,
-    replay: async (document, compared = 'all') => {
+    replay: async (document) => {
       try {
-        return await replayExport(document, { bundlePath, compared });
+        return await replayDocument(document, bundlePath);
       } catch (error) {
         if (error instanceof ParleyError && error.code === 'invalid_request') throw new UsageError(error.message);
         throw error;

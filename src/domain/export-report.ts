@@ -59,7 +59,7 @@ export interface ReplayReport {
   refusal: Refusal | null;
 }
 
-const callKey = (temporalRunId: string, activityId: unknown): string => `${temporalRunId} ${String(activityId)}`;
+export const callKey = (temporalRunId: string, activityId: unknown): string => `${temporalRunId} ${String(activityId)}`;
 
 const callDifferences = (document: OpenExport, calls: readonly ReplayedCall[]): CallDifference[] => {
   const replayed = new Map(calls.map((call) => [callKey(call.temporalRunId, call.activityId), call]));

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import type { OpenExport } from '../../contracts/export.js';
 import type { WorkItem } from '../../contracts/work.js';
 import { unread, type Verdict, verdictLines, verdictOf } from '../../domain/deploy-check.js';
+import { replayReport } from '../../domain/export-report.js';
 import { clientKinds, type ClientKind, type ParleyClient } from '../client.js';
 import type { CommandContext } from '../context.js';
 import { exitCodes, ProblemError, UsageError } from '../errors.js';
@@ -66,7 +67,7 @@ async function* verdictsOf(options: DeployOptions, client: ParleyClient, replaye
   const preset = histories === undefined ? sampled : 0;
   const { open = preset, closed = preset } = options;
   const judged = async (source: string, document: OpenExport): Promise<Verdict> =>
-    verdictOf(source, await replayer.replay(document, 'decisions'));
+    verdictOf(source, replayReport(document, await replayer.replay(document), 'decisions'));
   for (const path of histories === undefined ? [] : await filesIn(resolve(histories))) {
     try {
       yield await judged(path, await documentFrom(path, await textOf(path, () => Promise.resolve(''))));

@@ -2,6 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { type OpenExport, redactionRulesSchema } from '../../contracts/export.js';
 import { ParleyError } from '../../domain/errors.js';
 import { reportLines, storyLines } from '../../domain/export-lines.js';
+import { replayReport } from '../../domain/export-report.js';
+import { retold } from '../../domain/export-retold.js';
+import { secretsRule } from '../../domain/export-secrets.js';
 import { redacted } from '../../domain/export-redaction.js';
 import { exportPieces, sealed } from '../../export-file.js';
 import { collectionOf } from '../../links.js';
@@ -60,18 +63,30 @@ const withRules = async (document: OpenExport, path: string, context: CommandCon
   }
 };
 
-/** Whether what was taken out changes what happens: said at once, not when the file is replayed. */
-const checkRules = async (
+/**
+ * What was taken out may change what happens: that is said at once, not when the file is replayed. Where only values that are
+ * computed from the texts changed (digests, estimates), the file tells those that its replay comes to.
+ */
+const checkedRules = async (
   document: OpenExport,
   { bundle }: ExportRunOptions,
   context: CommandContext,
-): Promise<void> => {
+): Promise<OpenExport> => {
   for (const { rule, count } of document.redactions)
-    if (count === 0 && !rule.startsWith('secrets')) context.note(`  ${rule} found nothing to take out`);
-  const report = await (await loadReplayer(bundle)).replay(document);
-  if (report.same) return;
-  context.note('The rules change what happens: this file does not replay to what was recorded.');
+    if (count === 0 && rule !== secretsRule) context.note(`  nothing to take out by ${rule}`);
+  const replayed = await (await loadReplayer(bundle)).replay(document);
+  const report = replayReport(document, replayed, 'all');
+  if (report.same) return document;
+  const told = retold(document, replayed);
+  if (told !== null) {
+    context.note(
+      '  Values that are computed from what was taken out (digests, estimates) are told as the file replays.',
+    );
+    return told;
+  }
+  context.note('The rules change what is decided: this file does not replay to what was recorded.');
   for (const line of reportLines(report)) context.note(line);
+  return document;
 };
 
 /** `parley export run ID`: a piece of work as a document that `parley replay` reads, or, as text, what a person wants to see of it. */
@@ -81,7 +96,7 @@ export const exportRun = async (id: string, options: ExportRunOptions, context: 
   let { document } = exportFrom(`the export of ${id}`, text);
   if (redact !== undefined) {
     document = await withRules(document, redact, context);
-    await checkRules(document, options, context);
+    document = await checkedRules(document, options, context);
   }
   const content = format === 'text' ? `${storyLines(document).join('\n')}\n` : exportPieces(sealed(document)).join('');
   if (output === undefined) {

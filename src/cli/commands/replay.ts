@@ -1,5 +1,6 @@
 import type { OpenExport } from '../../contracts/export.js';
 import { reportLines } from '../../domain/export-lines.js';
+import { replayReport } from '../../domain/export-report.js';
 import { secretsRule } from '../../domain/export-secrets.js';
 import type { CommandContext } from '../context.js';
 import { exitCodes } from '../errors.js';
@@ -25,7 +26,7 @@ export const replayFile = async (path: string, options: ReplayOptions, context: 
   const text = await textOf(path, context.readStdin);
   const { document, edited } = exportFrom(path, text, options);
   const replayer = await loadReplayer(options.bundle);
-  const report = await replayer.replay(document);
+  const report = replayReport(document, await replayer.replay(document), 'all');
   if (context.json) context.out(JSON.stringify({ file: path, edited, ...report }, null, 2));
   else {
     if (edited.length > 0) context.note(`Edited since it was written: ${edited.join('; ')}.`);
