@@ -1,5 +1,7 @@
 import { html, render, useEffect, useState } from '/vendor/htm-preact.js';
 import { saveKey, whenKeyWanted } from './api.js';
+import { CheckpointsView } from './checkpoints-view.js';
+import { CompareView } from './compare-view.js';
 import { ListView } from './list-view.js';
 import { workKinds } from './work-kinds.js';
 
@@ -16,9 +18,14 @@ const decoded = (part) => {
 const route = () => {
   const [, collection, ...parts] = location.hash.split('/').map(decoded);
   const kind = workKinds.get(collection);
-  const [id] = parts;
-  if (kind && id && parts.length === 1) return { View: kind.View, id };
-  return { View: ListView, id: null };
+  const [id, place, number = null] = parts;
+  if (kind && id && parts.length === 1) return { View: kind.View, props: { id } };
+  if (kind && id && place === 'checkpoints' && parts.length <= 3) {
+    const named = /^\d{1,9}$/.test(number) ? Number(number) : number;
+    return { View: CheckpointsView, props: { collection, id, number: named } };
+  }
+  if (collection === 'compare' && parts.length === 2) return { View: CompareView, props: { a: parts[0], b: parts[1] } };
+  return { View: ListView, props: {} };
 };
 
 const KeyForm = ({ wasWrong, done }) => {
@@ -60,8 +67,8 @@ const App = () => {
       done=${() => setKey(({ round }) => ({ wanted: false, wasWrong: false, round: round + 1 }))}
     />`;
   }
-  const { View, id } = place;
-  return html`<${View} key=${`${id} ${key.round}`} id=${id} />`;
+  const { View, props } = place;
+  return html`<${View} key=${`${Object.values(props).join(' ')} ${key.round}`} ...${props} />`;
 };
 
 const main = document.getElementById('main');

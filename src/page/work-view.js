@@ -1,6 +1,7 @@
 // What the views of all kinds of work share: the model kept up to date, the head, the notes, the timeline.
 import { html, useEffect, useReducer, useRef, useState } from '/vendor/htm-preact.js';
 import { follow, get, pathOf, pause, post } from './api.js';
+import { checkpointsHref } from './links.js';
 import { headline, isEnded, ordinaryWaits } from './model.js';
 import { ago, Badge, Faults } from './parts.js';
 
@@ -24,13 +25,28 @@ export const useWork = (kind, id) => {
     let frame = 0;
     let nap = new AbortController();
     let hasNews = false;
+    let returns = 0;
+    let isBack = false;
     // Many words can come between two frames: they are drawn together.
     const changed = () => {
       frame ||= requestAnimationFrame(() => ((frame = 0), redraw()));
     };
     const look = async () => {
-      kind.takeStatus(model.current, await get(path, signal));
+      const known = returns;
+      const status = await get(path, signal);
+      if (known !== returns) return; // it tells of what is no more
+      if (isBack) {
+        const { events, visited } = model.current;
+        model.current = Object.assign(kind.modelAt(status, visited ?? []), { events });
+        isBack = false;
+      } else kind.takeStatus(model.current, status);
       changed();
+    };
+    // What was seen since that point did not happen: the status tells what holds.
+    const goBack = () => {
+      returns += 1;
+      isBack = true;
+      look().catch(lookNow);
     };
     const keepLooking = async () => {
       while (!signal.aborted && !isEnded(model.current)) {
@@ -53,7 +69,8 @@ export const useWork = (kind, id) => {
         signal,
         onEvent: (event) => {
           kind.takeEvent(model.current, event);
-          if (kind.asksForStatus(event, model.current)) lookNow();
+          if (event.event === 'restored') goBack();
+          else if (kind.asksForStatus(event, model.current)) lookNow();
           changed();
         },
         onPartial: (partial) => {
@@ -119,6 +136,7 @@ export const WorkPage = ({ kind, id, work, about, badge, isLive, announcement, w
         <${Badge} state=${badge} />
         <span>started ${ago(status.started_at)}</span>
         <code>${id}</code>
+        <a href=${checkpointsHref(kind.collection, id)}>Checkpoints</a>
         <a href=${status.links.web_ui} target="_blank" rel="noreferrer">Temporal Web UI</a>
         ${isLive &&
         html`<${CancelButton} path=${pathOf(kind.collection, id)} refresh=${refresh} refused=${setRefusal} />`}

@@ -1,3 +1,4 @@
+import type { CheckpointList } from '../../src/contracts/checkpoint.js';
 import { openDebateSchema, type OpenDebateBody } from '../../src/contracts/debate.js';
 import { aDebate, agrees, makeWorkspace, objects, proposes, repairs, sh } from '../support/debate-bodies.js';
 import { startCuttableProxy } from './cuttable-proxy.js';
@@ -199,6 +200,26 @@ describeDebatePage('the page of a debate', () => {
     await page.getByRole('combobox', { name: 'Kind' }).selectOption('debates');
     await row.click();
     await page.getByRole('heading', { level: 1, name: 'Waits for a person' }).waitFor();
+  });
+
+  test('shows at a checkpoint what had been said by then', async () => {
+    const { id } = await product.debates.run(aDebate({ says: { solution: [proposes(sh('t', 'true'))] } }));
+    const { items } = (await product.get(`/v1/debates/${id}/checkpoints`)).body as CheckpointList;
+    const after = (agent: string): number => items.find(({ agent_id }) => agent_id === agent)!.sequence_num;
+    const shown = (number: number): Promise<void> =>
+      page.getByRole('heading', { level: 2, name: `As it was at checkpoint ${number}`, exact: true }).waitFor();
+    await page.goto(`${product.url}/#/debates/${id}/checkpoints/${after('critic')}`);
+    await shown(after('critic'));
+    expect(await region('What was said').getByRole('heading', { level: 4 }).allTextContents()).toEqual([
+      ...['analyst', 'solution', 'critic', 'security'],
+    ]);
+    await region('What was said').getByText('speaks', { exact: true }).waitFor();
+    await steps('Identity, done', 'Rounds pass 1, security, now', 'Execution, to come');
+
+    await page.getByRole('slider', { name: 'Checkpoint' }).press('End');
+    await shown(items.at(-1)!.sequence_num);
+    expect(await task('t').first().textContent()).toContain('succeeded');
+    await steps('Execution, done', 'Done, done');
   });
 
   test('of an id that is not there says so', async () => {
