@@ -11,7 +11,7 @@ import {
   uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { NumberedEvent, DurableEvent } from '../src/contracts/events.js';
+import type { DurableEvent } from '../src/contracts/events.js';
 import { noAmount } from '../src/domain/budget.js';
 import {
   boundariesOf,

@@ -1,6 +1,8 @@
-import { ProblemError } from '../problem.js';
 import { fanOutStartedSchema, openFanOutSchema } from '../../contracts/fan-out.js';
 import { fanOutStatusSchema } from '../../contracts/fan-out-status.js';
+import { forkFanOut } from '../../domain/fan-out/fork.js';
+import type { FanOutState } from '../../domain/fan-out/state.js';
+import { openWork } from '../../domain/work-state.js';
 import { setUpFanOut } from '../../domain/fan-out/set-up-fan-out.js';
 import { invalidRequest } from '../problem.js';
 import { fanOutStartedExample, fanOutStatusExample, openFanOutExample } from './fan-out-examples.js';
@@ -22,8 +24,9 @@ export const fanOutRoutes = workRoutes({
     return setUp.setup;
   },
   answer: (started) => ({ ...started, kind: 'fan-out' }),
-  fork: () => {
-    throw new ProblemError('unavailable', 'not wired yet');
+  fork: ({ work }, setup, now) => {
+    const forked = forkFanOut(work as FanOutState, setup, now);
+    return { ...openWork(forked.work, forked.first), hostQueue: null };
   },
   spanAttributes: ({ tasks, strategy }) => ({ tasks: tasks.length, strategy }),
   cancelDescription: 'Stops the workers that run and starts no others. What had completed stays in the status.',
