@@ -7,6 +7,7 @@ import { type SandboxBackend, sandboxBackends } from './contracts/execution.js';
 import { windowSchema } from './contracts/frames.js';
 import { tiers } from './contracts/session.js';
 import { inlineBytesPreset, maxPayloadBytes } from './domain/payload-limit.js';
+import type { RetentionRules } from './domain/retention.js';
 import { apiKeysSchema, checkKeys, keysFileOf } from './key-settings.js';
 
 /** Every adapter kind an operator may name in PARLEY_POLICY. */
@@ -132,6 +133,9 @@ const environmentSchema = z
       .optional(),
     PARLEY_ARTIFACTS_URL: artifactsUrlSchema.optional(),
     ...awsVariables,
+    PARLEY_MAX_CHECKPOINTS: whole(1, 100, 100),
+    PARLEY_CHECKPOINT_MAX_AGE_HOURS: whole(1, 87_600, 24),
+    PARLEY_ARCHIVE_RETENTION_DAYS: whole(0, 3_650, 7),
     PARLEY_INLINE_BYTES: whole(1_024, 1_500_000, inlineBytesPreset),
     PARLEY_MAX_PAYLOAD_BYTES: whole(65_536, maxPayloadBytes, maxPayloadBytes),
     PARLEY_METRICS_PORT: whole(0, 65_535, 0),
@@ -202,6 +206,8 @@ export interface Config {
   /** Without a slash at the end. */
   webUiUrl: string;
   busUrl: string | null;
+  /** How long checkpoints are kept. */
+  retention: RetentionRules;
   /** The bucket of artifacts and claims; null: they lie in the data folder. */
   s3: S3Location | null;
   /** Of what travels through Temporal, in bytes: above `inlineBytes` it goes to the artifact store, above `maxBytes` nowhere. */
@@ -303,6 +309,11 @@ export const loadConfig = (environment: NodeJS.ProcessEnv): Config => {
     },
     webUiUrl: (data.PARLEY_WEB_UI_URL ?? `http://127.0.0.1:${data.TEMPORAL_UI_PORT}`).replace(/\/+$/, ''),
     busUrl: data.PARLEY_BUS_URL ?? null,
+    retention: {
+      maxCheckpoints: data.PARLEY_MAX_CHECKPOINTS,
+      hotMs: data.PARLEY_CHECKPOINT_MAX_AGE_HOURS * 3_600_000,
+      archiveMs: data.PARLEY_ARCHIVE_RETENTION_DAYS * 86_400_000,
+    },
     s3: s3LocationOf(data),
     payloads: {
       inlineBytes: data.PARLEY_INLINE_BYTES,

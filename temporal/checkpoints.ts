@@ -3,6 +3,7 @@ import { type Kind, kindSchema } from '../src/contracts/work.js';
 import { checkpointDocument, checkpointItem, type CheckpointState } from '../src/domain/checkpoint-view.js';
 import type { CheckpointMark, ForkOrigin } from '../src/domain/checkpoint.js';
 import { ParleyError } from '../src/domain/errors.js';
+import { goneBecause, retained, type RetentionRules, retentionPreset } from '../src/domain/retention.js';
 import type { CarriedState, CheckpointsPort } from '../src/gateway/work-port.js';
 import { checkpointsQuery } from '../workflows/messages.js';
 import { builtBundle } from './built-bundle.js';
@@ -18,6 +19,8 @@ export interface CheckpointsOptions {
   client: Client;
   /** What histories are replayed against; default: the bundle of this build. */
   bundlePath?: string | undefined;
+  /** How long checkpoints are kept; default: as spec 07 has it. */
+  retention?: RetentionRules;
   /** Milliseconds for a question to Temporal. */
   deadlineMs?: number;
 }
@@ -51,7 +54,7 @@ export interface Point {
 
 /** The checkpoints of any kind of work, from Temporal's history alone (spec 07). */
 export const createCheckpoints = (options: CheckpointsOptions): CheckpointsPort => {
-  const { client, bundlePath, deadlineMs = 10_000 } = options;
+  const { client, bundlePath, retention = retentionPreset, deadlineMs = 10_000 } = options;
   // A replay takes a thread and memory of its own: one at a time.
   const turns = createTurns(1);
   const within = async <T>(kind: Kind | 'work', id: string, ask: () => Promise<T>): Promise<T> => {
@@ -75,7 +78,10 @@ export const createCheckpoints = (options: CheckpointsOptions): CheckpointsPort 
   };
 
   const pointOf = async (kind: Kind, id: string, number: number): Promise<Point> => {
-    const marks = await marksOf(kind, id);
+    const { kept, gone: past } = retained(await marksOf(kind, id), Date.now(), retention);
+    const marks = kept.map(({ mark }) => mark);
+    const expired = past.find((each) => each.mark.number === number);
+    if (expired) throw gone(kind, id, number, goneBecause(expired, retention));
     const [first, last] = [marks[0]?.number ?? 0, marks.at(-1)?.number ?? -1];
     const mark = marks.find((candidate) => candidate.number === number);
     if (!mark) {
@@ -99,7 +105,8 @@ export const createCheckpoints = (options: CheckpointsOptions): CheckpointsPort 
   const restores = createRestores({ client, within, pointOf });
 
   return {
-    list: async (kind, id) => (await marksOf(kind, id)).map((mark) => checkpointItem(id, mark)),
+    list: async (kind, id) =>
+      retained(await marksOf(kind, id), Date.now(), retention).kept.map(({ mark }) => checkpointItem(id, mark)),
     inspect: async (kind, id, number) => {
       const { mark, state } = await pointOf(kind, id, number);
       return checkpointDocument(id, mark, state);

@@ -235,7 +235,7 @@ export const startGateway = async ({
     refinements,
     fanOuts,
     work,
-    checkpoints: createCheckpoints({ client, bundlePath }),
+    checkpoints: createCheckpoints({ client, bundlePath, retention: config.retention }),
     exports: createExports({ client, bundlePath }),
     bus,
     ...(memory && { memory }),
