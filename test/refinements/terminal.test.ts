@@ -62,6 +62,13 @@ describe('parley refinement', () => {
     expect(out).toContain('error: EPROTO: the critic "critic" failed in iteration 1');
   });
 
+  test('prints its status as it came over the wire with --json', async () => {
+    const id = await started({ critiques: [1] });
+    await product.refinements.until(id, ({ lifecycle }) => lifecycle === 'completed');
+    const { code, out } = await parley('refinement', 'show', id, '--json');
+    expect([code, JSON.parse(out)]).toEqual([0, await product.refinements.status(id)]);
+  });
+
   test('cancels it, and shows the best so far', async () => {
     const script = [{ final: 'one' }, { after_ms: 60_000, final: 'two' }];
     const id = await started({ critiques: [0.5], generator: { adapter: { kind: 'scripted', script } } });
