@@ -1,12 +1,4 @@
-import {
-  CancellationScope,
-  condition,
-  continueAsNew,
-  isCancellation,
-  log,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { condition, continueAsNew, log, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { DebateStatus } from '../src/contracts/debate-status.js';
 import type { Json } from '../src/contracts/frames.js';
 import type { GivenFeedback } from '../src/contracts/feedback.js';
@@ -20,7 +12,8 @@ import { feedbackRefusal } from '../src/domain/debate/gate.js';
 import { readFeedbackSignal, refusalError } from '../src/domain/feedback.js';
 import { answerReceipt } from '../src/domain/feedback-answer.js';
 import { noAmount } from '../src/domain/budget.js';
-import { fromFailure, toFailure } from '../src/failure.js';
+import { toFailure } from '../src/failure.js';
+import { createCalls, type Fault } from './calls.js';
 import { feedbackSignal, feedbackUpdate } from './messages.js';
 import { actionsOn, memoriesOn, roleCalls, tasksOn, verifications } from './options.js';
 import { openWork, type WorkState } from '../src/domain/work-state.js';
@@ -66,7 +59,6 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
     hostQueue: null,
   };
   const loop = new WorkLoop(debateKind, state);
-  const underWay = new Map<number, CancellationScope>();
 
   setHandler(
     feedbackUpdate,
@@ -92,21 +84,8 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
 
   const perform = (effect: DebateEffect): void => {
     if (effect.type === 'request_approval') return; // it stands in the state; the search attribute says that a person is awaited
-    if (effect.type === 'stop') {
-      underWay.get(effect.of)?.cancel();
-      return;
-    }
-    loop.call(effect, async () => {
-      const scope = new CancellationScope();
-      underWay.set(effect.id, scope);
-      try {
-        return await scope.run(() => act(effect));
-      } catch (error) {
-        return faultOf(effect, error);
-      } finally {
-        underWay.delete(effect.id);
-      }
-    });
+    if (effect.type === 'stop') calls.stop(({ id }) => id === effect.of);
+    else calls.begin(effect);
   };
 
   const act = async (effect: Performed): Promise<DebateEvent> => {
@@ -222,6 +201,8 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
     }
   };
 
+  const calls = createCalls({ loop, act, faultOf });
+
   return await loop.run({
     perform,
     continueAsNew: () => continueAsNew<typeof debate>(setup, loop.carried(state), request),
@@ -246,12 +227,9 @@ const signalled = (sent: unknown): GivenFeedback => {
   return { ...nothing, comment: read, authenticated: false, source: 'signal' };
 };
 
-const faultOf = (effect: Performed, error: unknown): DebateEvent => {
+const faultOf = (effect: Performed, { code, message, isStopped }: Fault): DebateEvent => {
   const { id } = effect;
-  if (isCancellation(error)) return { type: 'FAULT', id, code: 'EPREEMPT', message: 'it was stopped' };
-  const carried = fromFailure(error);
-  const code = carried?.code ?? 'EAGENTDOWN';
-  const message = carried?.message ?? rootMessage(error);
+  if (isStopped) return { type: 'FAULT', id, code, message: 'it was stopped' };
   // An agent's failure is said by its role, not by the debate.
   if (effect.type === 'ask') {
     return { type: 'ANSWER', id, outcome: { outcome: 'failed', code, message }, usage: noAmount };

@@ -1,4 +1,4 @@
-import { CancellationScope, condition, continueAsNew, isCancellation, workflowInfo } from '@temporalio/workflow';
+import { condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { Json } from '../src/contracts/frames.js';
 import type { FanOutStatus } from '../src/contracts/fan-out-status.js';
 import { fanOutTurns } from '../src/domain/fan-out/turns.js';
@@ -9,10 +9,10 @@ import { isOver, nextDue, stepFanOut } from '../src/domain/fan-out/fan-out.js';
 import type { FanOutSetup } from '../src/domain/fan-out/setup.js';
 import { type FanOutState, openFanOutState } from '../src/domain/fan-out/state.js';
 import { fanOutDetails, fanOutStatus } from '../src/domain/fan-out/view.js';
-import { fromFailure } from '../src/failure.js';
+import { createCalls, type Fault } from './calls.js';
 import { fanInsOn, fanOutPreparations, workersOn } from './options.js';
 import { openWork, type WorkState } from '../src/domain/work-state.js';
-import { refusal, rootMessage, WorkLoop, type WorkKind } from './work.js';
+import { refusal, WorkLoop, type WorkKind } from './work.js';
 
 const fanOutKind: WorkKind<FanOutState, FanOutEvent, FanOutEffect, FanOutStatus> = {
   name: 'fan-out',
@@ -61,7 +61,6 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun | null, req
         hostQueue: null,
       };
   const loop = new WorkLoop(fanOutKind, state);
-  const underWay = new Set<CancellationScope>();
   const inlineBytes = Math.min(inlineMost, Math.floor(inlineTotal / Math.max(1, setup.tasks.length)));
   const maxFiles = Math.min(filesMost, Math.max(1, Math.floor(filesTotal / Math.max(1, setup.tasks.length))));
   const about = { id: setup.id, tenant: setup.tenant, traceId: setup.traceId, fanIn: setup.fanIn };
@@ -141,22 +140,10 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun | null, req
     }
   };
 
+  const calls = createCalls({ loop, act, faultOf });
   const perform = (effect: FanOutEffect): void => {
-    if (effect.type === 'stop') {
-      for (const scope of underWay) scope.cancel();
-      return;
-    }
-    loop.call(effect, async () => {
-      const scope = new CancellationScope();
-      underWay.add(scope);
-      try {
-        return await scope.run(() => act(effect));
-      } catch (error) {
-        return faultOf(effect, error);
-      } finally {
-        underWay.delete(scope);
-      }
-    });
+    if (effect.type === 'stop') calls.stop(() => true);
+    else calls.begin(effect);
   };
 
   return await loop.run({
@@ -172,18 +159,13 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun | null, req
       return continueAsNew<typeof fanOut>(setup, { ...rest, work: slim as FanOutState }, request);
     },
     close: async () => {
-      await condition(() => underWay.size === 0);
+      await condition(() => calls.isIdle);
     },
   });
 }
 
-const faultOf = (effect: Exclude<FanOutEffect, { type: 'stop' }>, error: unknown): FanOutEvent => {
-  const carried = fromFailure(error);
-  const code = isCancellation(error) ? 'EPREEMPT' : (carried?.code ?? 'EAGENTDOWN');
-  const message = carried?.message ?? rootMessage(error);
+const faultOf = (effect: Exclude<FanOutEffect, { type: 'stop' }>, { code, message, isStopped }: Fault): FanOutEvent => {
   if (effect.type !== 'run_worker') return { type: 'FAULT', of: effect.type, code, message };
-  const outcome = isCancellation(error)
-    ? { outcome: 'stopped' as const }
-    : { outcome: 'failed' as const, code, message };
+  const outcome = isStopped ? { outcome: 'stopped' as const } : { outcome: 'failed' as const, code, message };
   return { type: 'WORKER', index: effect.index, outcome, usage: noAmount, attempt: 1 };
 };

@@ -1,4 +1,4 @@
-import { CancellationScope, continueAsNew, isCancellation, workflowInfo } from '@temporalio/workflow';
+import { continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { Json } from '../src/contracts/frames.js';
 import type { RefinementStatus } from '../src/contracts/refinement-status.js';
 import { refinementTurns } from '../src/domain/refinement/turns.js';
@@ -13,10 +13,10 @@ import { isOver, nextDue, stepRefinement } from '../src/domain/refinement/refine
 import type { RefinementSetup } from '../src/domain/refinement/setup.js';
 import { openRefinementState, type RefinementState } from '../src/domain/refinement/state.js';
 import { refinementDetails, refinementStatus } from '../src/domain/refinement/view.js';
-import { fromFailure } from '../src/failure.js';
+import { createCalls, type Fault } from './calls.js';
 import { refinementCalls } from './options.js';
 import { openWork, type WorkState } from '../src/domain/work-state.js';
-import { refusal, rootMessage, WorkLoop, type WorkKind } from './work.js';
+import { refusal, WorkLoop, type WorkKind } from './work.js';
 
 const refinementKind: WorkKind<RefinementState, RefinementEvent, RefinementEffect, RefinementStatus> = {
   name: 'refinement',
@@ -50,7 +50,6 @@ export async function refinement(
   const state: RefinementRun =
     carried ?? openWork(openRefinementState(setup, workflowInfo().startTime.getTime()), { type: 'START' });
   const loop = new WorkLoop(refinementKind, state);
-  const underWay = new Map<number, CancellationScope>();
 
   const act = async (effect: RefinementPending): Promise<RefinementEvent> => {
     const { id, iteration, attempt } = effect;
@@ -81,22 +80,10 @@ export async function refinement(
     return { type: 'CRITIQUED', id, ...scored };
   };
 
+  const calls = createCalls({ loop, act, faultOf });
   const perform = (effect: RefinementEffect): void => {
-    if (effect.type === 'stop') {
-      underWay.get(effect.of)?.cancel();
-      return;
-    }
-    loop.call(effect, async () => {
-      const scope = new CancellationScope();
-      underWay.set(effect.id, scope);
-      try {
-        return await scope.run(() => act(effect));
-      } catch (error) {
-        return faultOf(effect, error);
-      } finally {
-        underWay.delete(effect.id);
-      }
-    });
+    if (effect.type === 'stop') calls.stop(({ id }) => id === effect.of);
+    else calls.begin(effect);
   };
 
   return await loop.run({
@@ -106,10 +93,8 @@ export async function refinement(
 }
 
 /** A call that no worker brought to its end: an agent's failure like any other. */
-const faultOf = (effect: RefinementPending, error: unknown): RefinementEvent => {
-  const carried = fromFailure(error);
-  const code = isCancellation(error) ? 'EPREEMPT' : (carried?.code ?? 'EAGENTDOWN');
-  const outcome = { outcome: 'failed' as const, code, message: carried?.message ?? rootMessage(error) };
+const faultOf = (effect: RefinementPending, { code, message }: Fault): RefinementEvent => {
+  const outcome = { outcome: 'failed' as const, code, message };
   const type = effect.type === 'generate' ? 'GENERATED' : 'CRITIQUED';
   return { type, id: effect.id, outcome, usage: noAmount };
 };

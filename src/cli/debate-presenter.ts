@@ -3,8 +3,8 @@ import type { DebateResult, DebateStatus, Statement, Vote } from '../contracts/d
 import type { RollbackReport, TaskReport } from '../contracts/execution.js';
 import type { Approval } from '../contracts/feedback.js';
 import type { Task } from '../contracts/plan.js';
-import { headline, percent, restoredLines } from './lines.js';
-import type { Presenter } from './presenter.js';
+import { errorLines, headline, percent, restoredLines, spentLine } from './lines.js';
+import { type Presenter, watchByLines } from './presenter.js';
 
 const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
@@ -161,8 +161,8 @@ const statusLines = (status: DebateStatus): string[] => [
     ? [`waiting for ${status.waiting.for}: ${status.waiting.detail}`]
     : []),
   ...(status.result ? resultLines(status.result) : []),
-  ...(status.error ? [`error: ${status.error.code}: ${status.error.message}`] : []),
-  `spent ${status.spend.tokens} tokens, $${status.spend.usd}; Web UI ${status.links.web_ui}`,
+  ...errorLines(status),
+  spentLine(status),
 ];
 
 /** Debates: the transcript as it grows, the execution and its end. */
@@ -170,15 +170,7 @@ export const debatePresenter: Presenter<'debate'> = {
   kind: 'debate',
   statusLines,
   startedLines: () => [],
-  watch: () => ({
-    hear: (heard) =>
-      heard.type === 'event'
-        ? eventLines(heard.event)
-        : heard.type === 'dropped'
-          ? [`… ${heard.message}; connecting again`]
-          : [],
-    close: () => {},
-    endLines: ({ id, lifecycle, result }) =>
-      lifecycle === 'cancelled' && !result ? [`debate ${id} was cancelled`] : [],
-  }),
+  watch: watchByLines<'debate'>(eventLines, ({ id, lifecycle, result }) =>
+    lifecycle === 'cancelled' && !result ? [`debate ${id} was cancelled`] : [],
+  ),
 };

@@ -1,7 +1,7 @@
 import type { NumberedFanOutEvent } from '../contracts/fan-out-events.js';
 import type { FanOutResult, FanOutStatus } from '../contracts/fan-out-status.js';
-import { headline, percent, restoredLines } from './lines.js';
-import type { Presenter } from './presenter.js';
+import { errorLines, headline, percent, restoredLines, spentLine, waitingLines } from './lines.js';
+import { type Presenter, watchByLines } from './presenter.js';
 import { answerText } from './view.js';
 
 const listed = (label: string, ids: readonly string[]): string[] =>
@@ -58,10 +58,10 @@ const statusLines = (status: FanOutStatus): string[] => [
     ({ task_id: id, agent_id: agent, state, reason, output }) =>
       `  ${marks[state] ?? '⊘'} ${id} (${agent}) ${state}${reason ? `: ${headline(reason.message, 100)}` : output === null ? '' : `: ${headline(answerText(output), 80)}`}`,
   ),
-  ...(status.waiting ? [`waiting for ${status.waiting.for}: ${status.waiting.detail}`] : []),
+  ...waitingLines(status),
   ...(status.result ? [...resultLines(status.result), answerText(status.result.value)] : []),
-  ...(status.error ? [`error: ${status.error.code}: ${status.error.message}`] : []),
-  `spent ${status.spend.tokens} tokens, $${status.spend.usd}; Web UI ${status.links.web_ui}`,
+  ...errorLines(status),
+  spentLine(status),
 ];
 
 /** Fan-outs: tasks as they end, the barrier, and the combined value. */
@@ -69,17 +69,8 @@ export const fanOutPresenter: Presenter<'fan-out'> = {
   kind: 'fan-out',
   statusLines,
   startedLines: () => [],
-  watch: () => ({
-    hear: (heard) =>
-      heard.type === 'event'
-        ? eventLines(heard.event)
-        : heard.type === 'dropped'
-          ? [`… ${heard.message}; connecting again`]
-          : [],
-    close: () => {},
-    endLines: ({ id, lifecycle, result }) => [
-      ...(lifecycle === 'cancelled' ? [`fan-out ${id} was cancelled`] : []),
-      ...(result ? [answerText(result.value)] : []),
-    ],
-  }),
+  watch: watchByLines<'fan-out'>(eventLines, ({ id, lifecycle, result }) => [
+    ...(lifecycle === 'cancelled' ? [`fan-out ${id} was cancelled`] : []),
+    ...(result ? [answerText(result.value)] : []),
+  ]),
 };

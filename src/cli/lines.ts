@@ -1,4 +1,5 @@
 import type { SessionResult, SessionStatus } from '../contracts/session.js';
+import type { Links, Spend } from '../contracts/work.js';
 import type { Heard } from './follow.js';
 import { answerText, endedLane, type SessionView } from './view.js';
 
@@ -14,6 +15,14 @@ const seconds = (ms: number | null): string => (ms === null ? 'none' : `${(ms / 
 
 const names = (lanes: { lane_id: string; weight: number }[]): string =>
   lanes.map(({ lane_id, weight }) => (weight === 1 ? lane_id : `${lane_id} (${weight})`)).join(', ') || 'none';
+
+/** What every kind's status ends with. */
+export const waitingLines = ({ waiting }: { waiting: { for: string; detail: string } | null }): string[] =>
+  waiting ? [`waiting for ${waiting.for}: ${waiting.detail}`] : [];
+export const errorLines = ({ error }: { error: { code: string; message: string } | null }): string[] =>
+  error ? [`error: ${error.code}: ${error.message}`] : [];
+export const spentLine = ({ spend, links }: { spend: Spend; links: Links }): string =>
+  `spent ${spend.tokens} tokens, $${spend.usd}; Web UI ${links.web_ui}`;
 
 /** A return to an earlier point. */
 export const restoredLines = ({
@@ -119,7 +128,7 @@ export const statusLines = (status: SessionStatus): string[] => [
     (lane) =>
       `  ${lane.lane_id.padEnd(16)} ${lane.tier.padEnd(6)} ${lane.state.padEnd(9)} ${lane.reason ? `${lane.reason.code}: ${lane.reason.message}` : headline(lane.answer ?? '', 80)}`,
   ),
-  ...(status.waiting ? [`waiting for ${status.waiting.for}: ${status.waiting.detail}`] : []),
+  ...waitingLines(status),
   ...(status.provisional && !status.result
     ? [
         `provisional ${status.provisional.number}: ${headline(status.provisional.answer)}${status.provisional.expired ? ' (expired)' : ''}`,
@@ -128,6 +137,6 @@ export const statusLines = (status: SessionStatus): string[] => [
   ...(status.result
     ? [`final: ${answerText(status.result.answer)}`, ...resultLines(status.result).map((line) => `  ${line}`)]
     : []),
-  ...(status.error ? [`error: ${status.error.code}: ${status.error.message}`] : []),
-  `spent ${status.spend.tokens} tokens, $${status.spend.usd}; Web UI ${status.links.web_ui}`,
+  ...errorLines(status),
+  spentLine(status),
 ];

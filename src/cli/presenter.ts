@@ -21,3 +21,18 @@ export interface Presenter<K extends ClientKind> {
   /** @param terminal where a live picture may be drawn in place of lines; null: lines only */
   watch(terminal: ScreenTarget | null): Watcher<K>;
 }
+
+/** Watching without a picture: a line or more for each event, and what stands below the last. */
+export const watchByLines =
+  <K extends ClientKind>(
+    eventLines: (event: KindTypes[K]['event']) => string[],
+    endLines: (status: KindTypes[K]['status']) => string[],
+  ): Presenter<K>['watch'] =>
+  () => ({
+    hear: (heard) => {
+      if (heard.type === 'event') return eventLines(heard.event);
+      return heard.type === 'dropped' ? [`… ${heard.message}; connecting again`] : [];
+    },
+    close: () => {},
+    endLines,
+  });

@@ -1,7 +1,7 @@
 import type { NumberedRefinementEvent } from '../contracts/refinement-events.js';
 import type { CritiqueBody, RefinementResult, RefinementStatus } from '../contracts/refinement-status.js';
-import { headline, percent, restoredLines } from './lines.js';
-import type { Presenter } from './presenter.js';
+import { errorLines, headline, percent, restoredLines, spentLine, waitingLines } from './lines.js';
+import { type Presenter, watchByLines } from './presenter.js';
 import { answerText } from './view.js';
 
 const critiqueLines = (
@@ -56,13 +56,13 @@ const statusLines = (status: RefinementStatus): string[] => [
     `  version ${version} ${headline(output, 90)}`,
     ...(critique ? critiqueLines(version, critique) : []),
   ]),
-  ...(status.waiting ? [`waiting for ${status.waiting.for}: ${status.waiting.detail}`] : []),
+  ...waitingLines(status),
   ...(status.result ? resultLines(status.result) : []),
-  ...(status.error ? [`error: ${status.error.code}: ${status.error.message}`] : []),
+  ...errorLines(status),
   ...(status.best
     ? [`best so far, version ${status.best.version} (${percent(status.best.score)}):`, answerText(status.best.output)]
     : []),
-  `spent ${status.spend.tokens} tokens, $${status.spend.usd}; Web UI ${status.links.web_ui}`,
+  spentLine(status),
 ];
 
 /** Refinements: versions and scores as they come, and the output at the end. */
@@ -70,17 +70,8 @@ export const refinementPresenter: Presenter<'refinement'> = {
   kind: 'refinement',
   statusLines,
   startedLines: () => [],
-  watch: () => ({
-    hear: (heard) =>
-      heard.type === 'event'
-        ? eventLines(heard.event)
-        : heard.type === 'dropped'
-          ? [`… ${heard.message}; connecting again`]
-          : [],
-    close: () => {},
-    endLines: ({ id, lifecycle, best }) => [
-      ...(lifecycle === 'cancelled' ? [`refinement ${id} was cancelled`] : []),
-      ...(best ? [answerText(best.output)] : []),
-    ],
-  }),
+  watch: watchByLines<'refinement'>(eventLines, ({ id, lifecycle, best }) => [
+    ...(lifecycle === 'cancelled' ? [`refinement ${id} was cancelled`] : []),
+    ...(best ? [answerText(best.output)] : []),
+  ]),
 };
