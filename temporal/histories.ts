@@ -11,7 +11,8 @@ import type { WorkOutcome } from '../workflows/options.js';
 import { builtBundle } from './built-bundle.js';
 import { readableHistory, replayableHistory } from './readable-history.js';
 import { replayRun } from './replaying.js';
-import { translated } from './temporal-errors.js';
+import { searchAttributes } from './search-attributes.js';
+import { notFound, translated } from './temporal-errors.js';
 import { createTurns } from './turns.js';
 
 export interface ExportsOptions {
@@ -75,6 +76,7 @@ export const createExports = ({ client, bundlePath, deadlineMs = 60_000 }: Expor
       let run: ExportRun;
       try {
         const about = await within(kind, id, () => handle.describe());
+        if (about.typedSearchAttributes.get(searchAttributes.kind) !== kind) throw notFound(kind, id);
         bytes += about.historySize ?? 0;
         if (bytes > maxHistoryBytes)
           throw new ParleyError(

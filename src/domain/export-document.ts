@@ -31,7 +31,7 @@ const lifecycleOf = (closedAs: string | null, outcome: unknown, last: PassedStat
 export const exportOf = ({ id, kind, exportedAt, closedAs, runs, replayed }: ExportParts): OpenExport => {
   const { runs: told, story, setup, request, outcome } = toldOf(runs);
   const ended = isMembers(replayed?.outcome) ? replayed.outcome : null;
-  const recorded = outcome ?? (closedAs === null ? null : ended);
+  const recorded = outcome ?? (closedAs === 'CANCELLED' ? ended : null);
   return withoutSecrets({
     format: 'parley.export',
     version: 1,

@@ -88,10 +88,9 @@ export const replayReport = (document: OpenExport, replayed: Replayed, compared:
   const recorded = document.checkpoints && unpacked(document.checkpoints);
   const checkpoints = recorded ? checkpointDifferences(recorded, states, { compared, isWhole: refusal === null }) : [];
   const calls = callDifferences(document, replayed.calls);
-  // A cancelled run's history alone does not say how it ended.
-  const isOutcomeKnown = document.outcome !== null || recorded !== null;
+  // The end of work that runs is not recorded yet, though its replay may come to it.
   const outcome =
-    refusal === null && isOutcomeKnown
+    refusal === null && document.outcome !== null
       ? contradictions(unlinked(document.outcome), unlinked(replayed.outcome), compared)
       : [];
   return {

@@ -1,29 +1,27 @@
 import type { OpenExport } from '../contracts/export.js';
-import type { Json } from '../contracts/frames.js';
-import { isMembers, valueAt } from './export-changes.js';
-import { packed, type PassedState, unpacked } from './export-checkpoints.js';
-import { callKey, type Replayed } from './export-report.js';
+import { type Difference, isMembers, partsOf, valueAt } from './export-changes.js';
+import { packed } from './export-checkpoints.js';
+import { callKey, type Replayed, type ReplayReport } from './export-report.js';
 
-/** The way that work went, apart from what it said on it. */
-const wayOf = (states: readonly PassedState[], outcome: Json): string =>
-  JSON.stringify([
-    states.map(({ sequence_num, agent_id, phase, event_id, state }) => [
-      sequence_num,
-      agent_id,
-      phase,
-      event_id,
-      valueAt(state, '/status/state'),
-    ]),
-    isMembers(outcome) ? [outcome['state'], outcome['lifecycle']] : null,
-  ]);
+/** Names of members that are counted or estimated from texts, and decide nothing by themselves. */
+const counted = /(^|_)(tokens|usd|usd_micros|usdMicros|maxTokens|maxUsdMicros|size_bytes)$/i;
+const digest = /^(sha256:)?[0-9a-f]{64}$/;
+
+const isDigest = (value: unknown): boolean => typeof value === 'string' && digest.test(value);
+const isComputed = ({ at, from, to }: Difference): boolean =>
+  counted.test(partsOf(at).at(-1) ?? '') || (isDigest(from) && isDigest(to));
 
 /**
- * A document that says what its replay comes to, where that went the very same way: the same agents, phases, events and end.
- * @returns null where it went another way, so that what was recorded stays to be compared with
+ * A document that says what its replay comes to, where that differs in digests, sizes and estimates alone: these are computed
+ * from texts, and a text that was taken out changes them.
+ * @returns null where anything else differs, so that what was recorded stays to be compared with
  */
-export const retold = (document: OpenExport, { states, calls, outcome, refusal }: Replayed): OpenExport | null => {
-  if (refusal !== null || document.checkpoints === null) return null;
-  if (wayOf(unpacked(document.checkpoints), document.outcome) !== wayOf(states, outcome)) return null;
+export const retold = (document: OpenExport, replayed: Replayed, report: ReplayReport): OpenExport | null => {
+  const { states, calls, outcome } = replayed;
+  const { checkpoints, refusal } = report;
+  const fields = [...checkpoints, ...report.calls].flatMap((each) => each.fields);
+  const isWhole = refusal === null && checkpoints.every(({ passed }) => passed === 'both');
+  if (!isWhole || ![...fields, ...report.outcome].every(isComputed)) return null;
   const args = new Map(calls.map((call) => [callKey(call.temporalRunId, call.activityId), call.args]));
   const links = document.outcome?.['links'];
   return {

@@ -77,7 +77,7 @@ const checkedRules = async (
   const replayed = await (await loadReplayer(bundle)).replay(document);
   const report = replayReport(document, replayed, 'all');
   if (report.same) return document;
-  const told = retold(document, replayed);
+  const told = retold(document, replayed, report);
   if (told !== null) {
     context.note(
       '  Values that are computed from what was taken out (digests, estimates) are told as the file replays.',
