@@ -54,9 +54,15 @@ const eventLines = ({ event, data }: NumberedFanOutEvent): string[] => {
 
 const statusLines = (status: FanOutStatus): string[] => [
   `${status.id}  ${status.state}  (${status.lifecycle})  ${status.barrier.completed} of ${status.barrier.total} completed, ${status.barrier.failed} failed`,
-  ...status.tasks.map(
-    ({ task_id: id, agent_id: agent, state, reason, output }) =>
-      `  ${marks[state] ?? '⊘'} ${id} (${agent}) ${state}${reason ? `: ${headline(reason.message, 100)}` : output === null ? '' : `: ${headline(answerText(output), 80)}`}`,
+  ...status.tasks.flatMap(
+    ({ task_id: id, agent_id: agent, state, reason, output, artifacts, artifacts_cut: cut, attempt }) => [
+      `  ${marks[state] ?? '⊘'} ${id} (${agent}) ${state}${attempt > 1 ? `, attempt ${attempt}` : ''}${reason ? `: ${headline(reason.message, 100)}` : output === null ? '' : `: ${headline(answerText(output), 80)}`}`,
+      ...listed(
+        'files',
+        artifacts.map(({ path }) => path),
+      ),
+      ...(cut === null ? [] : [`            ${headline(cut, 140)}`]),
+    ],
   ),
   ...waitingLines(status),
   ...(status.result ? [...resultLines(status.result), answerText(status.result.value)] : []),

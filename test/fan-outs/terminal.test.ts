@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { main } from '../../src/cli/program.js';
 import type { FanOutStatus } from '../../src/contracts/fan-out-status.js';
 import { aFanOut, aTask, failing, scripted } from '../support/fan-out-bodies.js';
+import { testWithSandbox } from '../support/describe-with.js';
 import { type Product, startProduct } from '../support/product.js';
 
 let product: Product;
@@ -82,6 +83,16 @@ describe('parley fan-out', () => {
     await product.fanOuts.until(id, ({ lifecycle }) => lifecycle === 'completed');
     const { code, out } = await parley('fan-out', 'show', id, '--json');
     expect([code, JSON.parse(out) as FanOutStatus]).toEqual([0, await product.fanOuts.status(id)]);
+  });
+
+  testWithSandbox('names the files that a worker left, and those that were not kept', async () => {
+    const script = 'mkdir output/deep; touch output/deep/a.txt; for n in $(seq 100 200); do touch output/$n; done';
+    const task = aTask('t1', { adapter: { kind: 'command', argv: ['sh', '-c', script] } });
+    const id = await started({ fan_out: { tasks: [task] } });
+    await product.fanOuts.until(id, ({ lifecycle }) => lifecycle === 'completed');
+    const { out } = await parley('fan-out', 'show', id);
+    expect(out).toMatch(/^ {12}files: output\/100, output\/101, .* and 80 more$/m);
+    expect(out).toContain('            not kept: 2 files beyond the first 100');
   });
 
   test('cancels it, and says so', async () => {
