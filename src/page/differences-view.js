@@ -1,12 +1,12 @@
 import { html } from '/vendor/htm-preact.js';
-import { answerText, oneLine } from './model.js';
+import { answerText, isWhole, oneLine } from './model.js';
 import { Paged } from './paged.js';
 
 /** A value in a line, whole on demand; a dash where there is nothing. */
 const Value = ({ value }) => {
   if (value === undefined) return html`<span class="hint">nothing</span>`;
   const line = oneLine(value, 100);
-  return line === answerText(value).trim()
+  return isWhole(line, value)
     ? line
     : html`<details>
         <summary>${line}</summary>

@@ -92,7 +92,7 @@ const takeTask = (model, { at, task_id: id, agent_id: agent, state, late, reason
   Object.assign(task, { state, late, reason });
   if (state === 'RUNNING') task.startedAt ??= at;
   else if (state !== 'QUEUED') task.endedAt ??= at;
-  moveCourse(model);
+  if (state === 'COMPLETED') moveCourse(model);
 };
 
 export const takeEvent = (model, event) => {

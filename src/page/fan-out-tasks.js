@@ -1,7 +1,7 @@
 import { html, useEffect, useState } from '/vendor/htm-preact.js';
 import { countsOf, tasksIn } from './fan-out-model.js';
 import { Kept } from './kept.js';
-import { answerText, oneLine, percent } from './model.js';
+import { answerText, isWhole, oneLine, percent } from './model.js';
 import { Paged, pageSize } from './paged.js';
 import { Badge } from './parts.js';
 import { clock, duration } from './units.js';
@@ -95,13 +95,13 @@ const Said = ({ task }) => {
   if (state === 'RUNNING') return html`<span class="stream-words">${ending(text) || 'nothing yet'}</span>`;
   if (state !== 'COMPLETED') return '';
   // Until a status brings the answer, its text is what there is of it.
-  const answer = output === null ? text : answerText(output);
-  const line = oneLine(output ?? text);
-  return line === answer.trim()
+  const answer = output ?? text;
+  const line = oneLine(answer);
+  return isWhole(line, answer)
     ? line
     : html`<details>
         <summary>${line}</summary>
-        <pre class="output" tabindex="0">${answer}</pre>
+        <pre class="output" tabindex="0">${answerText(answer)}</pre>
       </details>`;
 };
 

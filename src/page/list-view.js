@@ -5,6 +5,8 @@ import { collectionOf, workHref } from './links.js';
 import { firstLine, ordinaryWaits } from './model.js';
 import { ago, Badge } from './parts.js';
 import { StartDebate } from './start-debate.js';
+import { StartFanOut } from './start-fan-out.js';
+import { StartRefinement } from './start-refinement.js';
 
 const kinds = [
   ['', 'all kinds'],
@@ -133,6 +135,8 @@ export const ListView = () => {
         <h1 id="ask-title">Ask a team</h1>
         <${AskForm} />
       </section>
+      <${StartFanOut} />
+      <${StartRefinement} />
       <${StartDebate} />
     </div>
     <section class="work" aria-labelledby="work-title">

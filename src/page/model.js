@@ -21,6 +21,9 @@ export const headline = (text, most = 160) => {
 /** A value in one line: the first of a text, JSON without breaks; cut to `most` characters. */
 export const oneLine = (value, most = 160) => headline(typeof value === 'string' ? value : JSON.stringify(value), most);
 
+/** Whether a line says all that there is of a value. */
+export const isWhole = (line, value) => line === (typeof value === 'string' ? value.trim() : JSON.stringify(value));
+
 /** With a capital first and a full stop, as a sentence that stands by itself. */
 export const sentence = (text) => text.replace(/^\p{Ll}/u, (first) => first.toUpperCase()).replace(/([^.!?…])$/, '$1.');
 

@@ -1,4 +1,4 @@
-// Who answers a question asked on the page.
+// Who answers what is asked on the page.
 
 /** Personas that need no model: they differ in speed and one of them objects, so that a session shows all it does. */
 export const simulatedTeam = (question) => {
@@ -34,4 +34,63 @@ export const modelTeam = (seats) => ({
     adapter: { kind, model: model.trim() },
   })),
   agreement: { method: 'choice', choice: { regex: 'ANSWER:\\s*([^\\n.]+)[.\\n]' } },
+});
+
+/** Says `text` word by word, then gives `final`. */
+const saying = (text, wordMs, final = text) => [
+  ...text.match(/\S+\s*/g).map((partial) => ({ after_ms: wordMs, partial })),
+  { after_ms: wordMs, final },
+];
+
+/** A generator and a critic that need no model: the second version is better, the third good enough. */
+export const simulatedPair = (task) => {
+  const subject = task.trim().split('\n')[0];
+  const versions = [
+    `A first simulated version of: ${subject}. It says many things, some of them twice, and takes its time.`,
+    `A second simulated version of: ${subject}. It says what matters, and takes its time.`,
+    `A third simulated version of: ${subject}. It says what matters.`,
+  ];
+  const critiques = [
+    [0.5, 0.6, 'Leave out what is said twice.'],
+    [0.8, 0.7, 'Shorter.'],
+    [0.9, 0.9, 'Nothing is left to take away.'],
+  ].map(([clarity, brevity, feedback]) => JSON.stringify({ scores: { clarity, brevity }, feedback }));
+  return {
+    generator: { adapter: { kind: 'scripted', script: versions.flatMap((text) => saying(text, 120)) } },
+    critic: {
+      adapter: { kind: 'scripted', script: critiques.map((final) => ({ after_ms: 1_200, final })) },
+      scoring: {
+        rubric: [
+          { criterion: 'clarity', weight: 1 },
+          { criterion: 'brevity', weight: 1 },
+        ],
+      },
+    },
+  };
+};
+
+/** A model in both parts, scored by the default rubric. */
+export const modelPair = (adapter) => ({ generator: { adapter }, critic: { adapter } });
+
+const keyOf = (index) => `task_${index + 1}`;
+
+/** Workers that need no model: they differ in speed and in one of their words, so that there is a conflict to settle. */
+export const simulatedWorkers = (prompts) => ({
+  agents: ['ada', 'bob', 'cyd'].map((agent_id) => ({ agent_id })),
+  tasks: prompts.map((prompt, index) => {
+    const said = `A simulated answer to: ${prompt}`;
+    const final = { [keyOf(index)]: said, confidence: (7 + (index % 3)) / 10 };
+    const adapter = { kind: 'scripted', script: saying(said, 120 + 60 * (index % 4), final) };
+    return { task_id: keyOf(index), prompt, input_artifacts: [], adapter };
+  }),
+});
+
+/** One agent with a model; each of its answers is an object of its own, so that they can be merged. */
+export const modelWorkers = (prompts, adapter) => ({
+  agents: [{ agent_id: 'worker', adapter }],
+  tasks: prompts.map((prompt, index) => ({
+    task_id: keyOf(index),
+    prompt: `${prompt}\n\nAnswer with one JSON object and nothing else: {"${keyOf(index)}": "your answer"}`,
+    input_artifacts: [],
+  })),
 });

@@ -112,6 +112,30 @@ describePage('the page of a fan-out', () => {
     await product.post(`/v1/fan-outs/${id}/cancel`);
   });
 
+  test('is started from the page with an example that needs no key', async () => {
+    await page.goto(product.url);
+    await page.getByText('Start a fan-out').click();
+    await page.getByLabel('Tasks, a line each').fill('Which indexes?\n\nWhich pages?');
+    await page.getByRole('button', { name: 'Fan out' }).click();
+    await heading(1, '2 tasks for 3 agents, round robin');
+    await heading(2, /^Combined/);
+    expect(await region(/^Combined/).textContent()).toContain('A simulated answer to: Which pages?');
+    await region(/^Where it came from/)
+      .getByText('task_1, task_2 differ')
+      .waitFor();
+  });
+
+  test('that is refused names its faults by path', async () => {
+    await page.goto(product.url);
+    await page.getByText('Start a fan-out').click();
+    await page.getByLabel('Tasks, a line each').fill(' \n ');
+    await page.getByRole('combobox', { name: 'Who answers' }).first().selectOption('openai');
+    await page.getByLabel('Model', { exact: true }).fill(' ');
+    await page.getByRole('button', { name: 'Fan out' }).click();
+    await page.getByRole('alert').getByText('agents[0].adapter.model').waitFor();
+    expectComplaint('422');
+  });
+
   test('that failed names every worker’s reason', async () => {
     await open(
       await product.fanOuts.start(

@@ -12,6 +12,9 @@ interface FanOutModel {
 
 const load = async <T>(file: string): Promise<T> => (await import(pathToFileURL(resolve('src/page', file)).href)) as T;
 const { textDiff } = await load<{ textDiff: (before: string, after: string) => Piece[] }>('text-diff.js');
+const { differences } = await load<{
+  differences: (before: unknown, after: unknown) => { path: string; before: unknown; after: unknown }[];
+}>('json-diff.js');
 const { valueAt } = await load<FanOutModel>('fan-out-model.js');
 
 const marked = (pieces: Piece[]): string =>
@@ -68,5 +71,43 @@ describe('the value at a JSON pointer', () => {
     ['/constructor', undefined],
   ])('%j', (pointer, expected) => {
     expect(valueAt(value, pointer)).toEqual(expected);
+  });
+});
+
+describe('what changed from one document to the next', () => {
+  const nothing = undefined;
+  test.each<[string, unknown, unknown, [string, unknown, unknown][]]>([
+    ['nothing', { a: [1, { b: null }] }, { a: [1, { b: null }] }, []],
+    ['a member', { a: { b: 1, c: 2 } }, { a: { b: 3, c: 2 } }, [['a.b', 1, 3]]],
+    [
+      'what is new and what is gone',
+      { a: 1 },
+      { b: null },
+      [
+        ['a', 1, nothing],
+        ['b', nothing, null],
+      ],
+    ],
+    [
+      'a place in a list',
+      [1, 2],
+      [1, 3, 4],
+      [
+        ['[1]', 2, 3],
+        ['[2]', nothing, 4],
+      ],
+    ],
+    [
+      'a thing by its name, wherever it stands',
+      { lanes: [{ lane_id: 'a', state: 'INIT' }, { lane_id: 'b' }] },
+      { lanes: [{ lane_id: 'b' }, { lane_id: 'a', state: 'FINALIZED' }] },
+      [['lanes[a].state', 'INIT', 'FINALIZED']],
+    ],
+    ['another kind of value', { a: [] }, { a: {} }, [['a', [], {}]]],
+    ['the whole', null, 'text', [['', null, 'text']]],
+  ])('%s', (_, before, after, expected) => {
+    expect(differences(before, after)).toEqual(
+      expected.map(([path, old, young]) => ({ path, before: old, after: young })),
+    );
   });
 });

@@ -84,6 +84,17 @@ describePage('the page of a refinement', () => {
     await heading(2, title);
   });
 
+  test('is started from the page with an example that needs no key', async () => {
+    await page.goto(product.url);
+    await page.getByText('Start a refinement').click();
+    await page.getByLabel('Task', { exact: true }).fill('Write a haiku');
+    await page.getByLabel('Good enough from').fill('0.7');
+    await page.getByRole('button', { name: 'Refine' }).click();
+    await heading(1, 'Write a haiku');
+    await version(1).getByText('A first simulated version of: Write a haiku').waitFor();
+    await heading(2, /^Good enough version 2 of 2, score 75.%$/);
+  });
+
   test('of an id that is not there says so', async () => {
     await page.goto(`${product.url}/#/refinements/refinement-nowhere`);
     await page.getByRole('alert').getByText('refinement-nowhere').waitFor();
