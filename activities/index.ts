@@ -1,4 +1,5 @@
 import { Registry } from 'prom-client';
+import { type CleanUpActivityPorts, createCleanUpActivities } from './clean-up-activities.js';
 import { createDebateActivities, type DebatePorts } from './debate-activities.js';
 import { createFanOutActivities, type FanOutPorts } from './fan-out-activities.js';
 import type { GroupPorts } from './group.js';
@@ -9,7 +10,8 @@ import { createSessionActivities } from './session-activities.js';
 export interface ActivityPorts
   extends Omit<GroupPorts, 'now' | 'metrics'>,
     Omit<DebatePorts, 'metrics'>,
-    Omit<FanOutPorts, 'metrics'> {
+    Omit<FanOutPorts, 'metrics'>,
+    CleanUpActivityPorts {
   /** Left out: kept where nobody reads them. */
   metrics?: WorkMetrics;
 }
@@ -22,6 +24,7 @@ export const createActivities = (ports: ActivityPorts) => {
     ...createDebateActivities({ ...ports, metrics }),
     ...createRefinementActivities({ ...ports, metrics }),
     ...createFanOutActivities({ ...ports, metrics }),
+    ...createCleanUpActivities(ports),
   };
 };
 export type Activities = ReturnType<typeof createActivities>;

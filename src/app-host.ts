@@ -6,6 +6,7 @@ import { createAuditReader } from '../activities/audit/audit-log.js';
 import { auditFolder } from '../activities/audit/chain-folder.js';
 import { createMemoryReader } from '../activities/memory/reader.js';
 import { converterFor } from '../temporal/claims.js';
+import { scheduleCleanUp } from '../temporal/clean-up.js';
 import { connectForWorker } from '../temporal/client.js';
 import { claimDataFolder } from '../temporal/data-folder.js';
 import { findServer, waysToServer } from '../temporal/find-server.js';
@@ -86,6 +87,7 @@ export async function startApp({ config, environment, logger, trustedCommands = 
       trustedCommands,
     });
     closers.push(() => worker.drain());
+    await scheduleCleanUp(client, config.dataFolder, logger);
     const webUiUrl = environment['PARLEY_WEB_UI_URL'] ? config.webUiUrl : (server?.uiUrl ?? config.webUiUrl);
     const memory = createMemoryReader({
       ...config,

@@ -11,6 +11,7 @@ import type { Config } from '../src/config.js';
 import type { BusPort } from '../src/contracts/bus.js';
 import { createPrices } from '../src/pricing.js';
 import { builtBundle } from './built-bundle.js';
+import { cleanUpOf } from './clean-up.js';
 import { converterOf } from './data-converter.js';
 import { workflowSinks } from './workflow-sinks.js';
 import { hostQueueOf } from './host-queue.js';
@@ -59,7 +60,16 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
   const metrics = createWorkMetrics(options.registry);
   const hostQueue = hostQueueOf(config.dataFolder, taskQueue);
   const parts = openWorkerParts(config, environment, sandbox, logger);
-  const activities = createActivities({ agents, bus, link: createLink(client), metrics, ...parts, hostQueue });
+  const activities = createActivities({
+    agents,
+    bus,
+    link: createLink(client),
+    metrics,
+    ...parts,
+    hostQueue,
+    cleanUp: cleanUpOf(config, client),
+    onCleaned: (report) => logger.info({ report }, 'cleaned up what nothing refers to'),
+  });
   const common = {
     connection,
     namespace,

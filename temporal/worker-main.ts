@@ -7,6 +7,7 @@ import { loadConfig } from '../src/config.js';
 import { startTelemetry } from '../src/telemetry.js';
 import { untilStopped } from '../src/until-stopped.js';
 import { converterFor } from './claims.js';
+import { scheduleCleanUp } from './clean-up.js';
 import { connectForWorker } from './client.js';
 import { serveMetrics } from './metrics-server.js';
 import { runWorker } from './run-worker.js';
@@ -38,6 +39,7 @@ async function main(): Promise<number> {
     registry,
     environment: process.env,
   });
+  await scheduleCleanUp(client, config.dataFolder, logger);
   logger.info({ address, namespace }, 'the worker is running');
   const drain = async (): Promise<void> => {
     await worker.drain();

@@ -1,3 +1,4 @@
+export { cleanUp } from './clean-up.js';
 export { debate } from './debate.js';
 export { fanOut } from './fan-out.js';
 export { refinement } from './refinement.js';

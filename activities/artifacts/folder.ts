@@ -106,7 +106,9 @@ export const createFolderStore = (folder: string): ArtifactStore => {
 
     has: async (tenant, hash) => (await statOf(tenant, hash)) !== null,
 
-    remove: async (tenant, hash) => {
+    remove: async (tenant, hash, { storedBefore = Infinity } = { storedBefore: Infinity }) => {
+      const found = await statOf(tenant, hash);
+      if (!found || found.mtimeMs >= storedBefore) return false;
       try {
         await unlink(fileOf(tenant, hash));
         return true;

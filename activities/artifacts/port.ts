@@ -13,8 +13,8 @@ export interface ArtifactStore extends ArtifactReader {
    */
   put(tenant: string, content: ArtifactContent): Promise<Artifact>;
   has(tenant: string, hash: string): Promise<boolean>;
-  /** Whether it was there. */
-  remove(tenant: string, hash: string): Promise<boolean>;
+  /** @param only `storedBefore` an epoch millisecond, where it is given @returns whether it was there and is no more */
+  remove(tenant: string, hash: string, only?: { storedBefore: number }): Promise<boolean>;
   /** Of every tenant, by tenant and digest. What comes or goes meanwhile may be in it or not. */
   list(): AsyncIterable<StoredArtifact>;
 }

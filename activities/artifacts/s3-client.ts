@@ -13,7 +13,7 @@ export interface S3Client {
   /** @param digits sha256 of the body, which the server checks */
   put(key: string, body: Blob | Uint8Array, digits: string): Promise<void>;
   /** null: there is no such object. */
-  head(key: string): Promise<{ sizeBytes: number } | null>;
+  head(key: string): Promise<{ sizeBytes: number; /** Epoch milliseconds. */ storedAt: number } | null>;
   get(key: string): Promise<AsyncIterable<Uint8Array> | null>;
   delete(key: string): Promise<void>;
   /** By key, a page of at most 1,000 at a time. */
@@ -85,7 +85,10 @@ export const createS3Client = (location: S3Location): S3Client => {
     head: async (key) => {
       const response = await ask(key, { method: 'HEAD' }, [200, 404]);
       if (response.status === 404) return null;
-      return { sizeBytes: Number(response.headers.get('content-length') ?? 0) };
+      return {
+        sizeBytes: Number(response.headers.get('content-length') ?? 0),
+        storedAt: Date.parse(response.headers.get('last-modified') ?? ''),
+      };
     },
     get: async (key) => {
       const response = await ask(key, { method: 'GET', headers: { 'accept-encoding': 'identity' } }, [200, 404]);

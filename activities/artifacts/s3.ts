@@ -45,6 +45,21 @@ const spooled = async (content: AsyncIterable<Uint8Array>): Promise<Spooled> => 
   }
 };
 
+/** What an object outside of every place says, which is written where there is none. */
+export const textAt = async (location: S3Location, name: string, text: string): Promise<string> => {
+  const s3 = createS3Client(location);
+  const key = `${location.prefix}${name}`;
+  const found = await s3.get(key);
+  if (found === null) {
+    const bytes = Buffer.from(text);
+    await s3.put(key, bytes, digestOf(bytes));
+    return text;
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of found) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+};
+
 /**
  * Artifacts as objects, `<place><tenant>/<first two digits>/<64 digits>` below the prefix of a bucket, which has to be there.
  * @param place such as "artifacts/"
@@ -87,9 +102,10 @@ export const createS3Store = (location: S3Location, place: string): ArtifactStor
 
     has: async (tenant, hash) => (await s3.head(keyOf(tenant, hash))) !== null,
 
-    remove: async (tenant, hash) => {
+    remove: async (tenant, hash, { storedBefore = Infinity } = { storedBefore: Infinity }) => {
       const key = keyOf(tenant, hash);
-      if ((await s3.head(key)) === null) return false;
+      const found = await s3.head(key);
+      if (!found || found.storedAt >= storedBefore) return false;
       await s3.delete(key);
       return true;
     },

@@ -2,7 +2,13 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { keyNameSchema, keyTenantSchema, roles } from '../contracts/access.js';
 import { chainIdSchema } from '../contracts/audit.js';
 import { tenantSchema, workIdSchema } from '../contracts/work.js';
-import { type ArtifactOptions, listArtifacts, verifyArtifactStore } from './commands/artifacts.js';
+import {
+  type ArtifactOptions,
+  cleanArtifacts,
+  type CleanOptions,
+  listArtifacts,
+  verifyArtifactStore,
+} from './commands/artifacts.js';
 import { exportAuditLog, type ExportOptions, verifyAudit, type VerifyOptions } from './commands/audit.js';
 import { addApiKey, type AddKeyOptions, listApiKeys, revokeApiKey } from './commands/keys.js';
 import type { CommandContext } from './context.js';
@@ -76,7 +82,9 @@ export const auditCommands = (program: Command, run: Run): void => {
 
 /** `parley artifacts`: files that work produced, by the digest of their content. Works on the data folder; no gateway has to run. */
 export const artifactCommands = (program: Command, run: Run): void => {
-  const artifacts = program.command('artifacts').description('list the artifacts of a data folder, or check them');
+  const artifacts = program
+    .command('artifacts')
+    .description('list the artifacts of a data folder, check them, or remove those that nothing needs');
   const dataOption = ['--data <folder>', 'the data folder (else PARLEY_DATA, else .parley)'] as const;
   local(artifacts, 'list', 'list digest, bytes, time and tenant of each')
     .option(...dataOption)
@@ -84,6 +92,10 @@ export const artifactCommands = (program: Command, run: Run): void => {
   local(artifacts, 'verify', 'read each and compare it with its digest: 0 is whole, 1 names every corrupt one')
     .option(...dataOption)
     .action((options: ArtifactOptions, self: Command) => run(self, (cli) => verifyArtifactStore(options, cli)));
+  local(artifacts, 'clean', 'remove what nothing that Temporal keeps refers to; asks Temporal at TEMPORAL_ADDRESS')
+    .option(...dataOption)
+    .option('--dry-run', 'say what would be removed, and remove nothing')
+    .action((options: CleanOptions, self: Command) => run(self, (cli) => cleanArtifacts(options, cli)));
 };
 
 /** `parley keys`: who may call the gateway. Works on the key file; a running gateway follows it. */

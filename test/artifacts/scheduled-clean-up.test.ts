@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { openStores } from '../../activities/artifacts/index.js';
+import { createHistories } from '../../activities/clean-up/histories.js';
+import { createCleanUp } from '../../activities/clean-up/index.js';
+import type { CleanUpInput, HostCleaned } from '../../src/domain/clean-up.js';
+import { main } from '../../src/cli/program.js';
+import { ensureCleanUp } from '../../temporal/clean-up-schedule.js';
+import { hostQueueOf } from '../../temporal/host-queue.js';
+import { type Product, startProduct } from '../support/product.js';
+import { says } from '../support/session-bodies.js';
+
+let product: Product;
+beforeAll(async () => {
+  product = await startProduct();
+});
+afterAll(async () => {
+  await product?.stop();
+});
+
+const storesHere = () => openStores({ dataFolder: product.data, s3: null });
+const cleaned = (histories = createHistories(product.client)) =>
+  createCleanUp({
+    stores: storesHere(),
+    isBucket: false,
+    dataFolder: product.data,
+    histories,
+    scope: 'default',
+    now: () => Date.now() + 7_200_000,
+  })({ withBucket: true });
+const claims = async (): Promise<string[]> => {
+  const found: string[] = [];
+  for await (const { hash } of storesHere().claims.list()) found.push(hash);
+  return found;
+};
+
+describe('a clean-up of what Temporal keeps', () => {
+  test('leaves a session whole as long as it is kept, and nothing of it after that', async () => {
+    const { id } = await product.run({ prompt: 'x'.repeat(200_000), lanes: [says('a', 'blue')] });
+    const needed = await claims();
+    const orphan = await storesHere().claims.put('default', Buffer.alloc(100_000, randomUUID()));
+    expect((await cleaned()).claims).toMatchObject({ removed: 1, removed_bytes: 100_000 });
+    expect((await claims()).toSorted()).toEqual(needed.toSorted());
+    expect(needed).not.toContain(orphan.hash);
+    expect((await product.get(`/v1/sessions/${id}/checkpoints/0`)).status).toBe(200);
+
+    // A server's retention is a day at least: here it keeps nothing.
+    const emptied = { ...createHistories(product.client), texts: async function* () {} };
+    expect((await cleaned(emptied)).claims.removed).toBe(needed.length);
+    expect(await claims()).toEqual([]);
+  });
+});
+
+describe('the schedule', () => {
+  test('is made once, cleans each host that has named itself, and says what it did', async () => {
+    const { client, taskQueue } = product;
+    const scheduleId = `clean-up-${randomUUID()}`;
+    const hostQueue = hostQueueOf(product.data, taskQueue);
+    await ensureCleanUp(client, { hostQueue, taskQueue, scheduleId });
+    await ensureCleanUp(client, { hostQueue, taskQueue, scheduleId });
+    const schedule = client.schedule.getHandle(scheduleId);
+    try {
+      const { action } = await schedule.describe();
+      expect(action.args).toEqual([{ hostQueues: [hostQueue] } satisfies CleanUpInput]);
+      await schedule.trigger();
+      let done: { workflowId: string } | undefined;
+      while (!done) {
+        done = (await schedule.describe()).info.recentActions[0]?.action.workflow;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      const result: HostCleaned[] = await client.workflow.getHandle(done.workflowId).result();
+      expect(result).toEqual([{ host_queue: hostQueue, report: expect.objectContaining({ left: [] }) }]);
+
+      await ensureCleanUp(client, { hostQueue: 'another', taskQueue, scheduleId });
+      expect((await schedule.describe()).action.args).toEqual([{ hostQueues: [hostQueue, 'another'] }]);
+    } finally {
+      await schedule.delete();
+    }
+  });
+});
+
+describe('parley artifacts clean', () => {
+  const run = async (...args: string[]) => {
+    const out: string[] = [];
+    const code = await main(['artifacts', 'clean', '--data', product.data, ...args], {
+      env: { TEMPORAL_ADDRESS: process.env['TEST_TEMPORAL_ADDRESS'] },
+      out: (text) => void out.push(text),
+      note: (text) => void out.push(text),
+      readStdin: () => Promise.resolve(''),
+      terminal: null,
+      onInterrupt: () => () => undefined,
+    });
+    return { code, out: out.join('\n') };
+  };
+
+  test('says what it would remove, and what it left alone', async () => {
+    await storesHere().artifacts.put('acme', Buffer.from('young'));
+    const { code, out } = await run('--dry-run');
+    expect(out).toMatch(/^artifacts {2}0 of 1 would be removed, 0 bytes\npayloads {3}0 of \d+ would be removed/);
+    expect(code).toBe(0);
+    expect(JSON.parse((await run('--json')).out)).toMatchObject({
+      dry_run: false,
+      artifacts: { looked_at: 1 },
+      left: [],
+    });
+  });
+});
