@@ -17,6 +17,7 @@ import { findFunction } from './fan-out/functions.js';
 import { once } from './once.js';
 import { doTask, type WorkerInput, type WorkerPorts } from './fan-out/worker.js';
 import { mend } from './mend.js';
+import { putBack, type PutBackInput } from './fan-out/put-back.js';
 import { toldCall } from './told-call.js';
 
 export interface FanOutPorts extends WorkerPorts {
@@ -126,6 +127,10 @@ export const createFanOutActivities = (ports: FanOutPorts) => {
       }),
 
     runWorker: (input: WorkerInput): Promise<WorkerEnd> => told(() => doTask(input, ports)),
+
+    /** Files that a checkpoint names, where they were. */
+    putBackArtifacts: (input: PutBackInput): Promise<string[]> =>
+      told(() => putBack(namespaces, input, ports.artifacts)),
 
     fanIn: (input: FanInInput): Promise<{ combined: Combined; usage: Amount }> =>
       told(async () => {

@@ -1,10 +1,18 @@
+import { checkpoints } from './checkpoints.js';
 import { debate } from './debate.js';
 import { fanOut } from './fan-out.js';
 import { refinement } from './refinement.js';
 import { sessions } from './sessions.js';
 import { snapshot } from './snapshot.js';
 
-const benches: Record<string, () => Promise<void>> = { sessions, 'fan-out': fanOut, debate, refinement, snapshot };
+const benches: Record<string, () => Promise<void>> = {
+  sessions,
+  checkpoints,
+  'fan-out': fanOut,
+  debate,
+  refinement,
+  snapshot,
+};
 const name = process.argv[2] ?? 'sessions';
 const bench = benches[name];
 if (!bench) {

@@ -90,6 +90,14 @@ const backendsSchema = z
     z.array(z.enum(sandboxBackends, { error: `must be some of ${sandboxBackends.join(', ')} with "," between them` })),
   );
 
+/** Temporal writes a version as DEPLOYMENT.BUILD, so that the first has no dot. */
+const deploymentSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/, 'must be 1 to 100 letters, digits, "_" or "-"');
+const buildSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'must be 1 to 100 letters, digits, ".", "_" or "-"');
+
 const environmentSchema = z
   .object({
     PORT: whole(0, 65_535, 3000),
@@ -139,6 +147,8 @@ const environmentSchema = z
     PARLEY_INLINE_BYTES: whole(1_024, 1_500_000, inlineBytesPreset),
     PARLEY_MAX_PAYLOAD_BYTES: whole(65_536, maxPayloadBytes, maxPayloadBytes),
     PARLEY_METRICS_PORT: whole(0, 65_535, 0),
+    PARLEY_DEPLOYMENT: deploymentSchema.optional(),
+    PARLEY_BUILD_ID: buildSchema.optional(),
     OTEL_EXPORTER_OTLP_ENDPOINT: z
       .url({ protocol: /^https?$/, error: 'must be an http or https URL such as http://127.0.0.1:4318' })
       .optional(),
@@ -161,6 +171,8 @@ const environmentSchema = z
       context.addIssue({ code: 'custom', path: [variable], message });
     for (const name of missingForS3(environment))
       fault(name, 'must be set for PARLEY_ARTIFACTS_URL: it is one of the keys of the bucket');
+    if (environment.PARLEY_DEPLOYMENT !== undefined && environment.PARLEY_BUILD_ID === undefined)
+      fault('PARLEY_BUILD_ID', 'must be set where PARLEY_DEPLOYMENT is: a deployment is told apart by its builds');
     const { faults, isEmpty } = checkKeys(environment);
     for (const { variable, message } of faults) fault(variable, message);
     if (faults.length > 0 || !isEmpty || isLoopback(environment.HOST)) return;
@@ -214,6 +226,8 @@ export interface Config {
   payloads: { inlineBytes: number; maxBytes: number; /** That every process finds. */ isPlaceNamed: boolean };
   /** Where a worker alone serves its metrics; 0: nowhere. */
   metricsPort: number;
+  /** Which version its workers are: work stays with the one that began it. null: any worker takes any work. */
+  deployment: { name: string; buildId: string } | null;
   /** Where spans are sent, without a slash at the end; null: nowhere. */
   telemetry: { endpoint: string | null; serviceName: string };
   /** Requests a minute and caller. */
@@ -321,6 +335,10 @@ export const loadConfig = (environment: NodeJS.ProcessEnv): Config => {
       isPlaceNamed: given['PARLEY_DATA'] !== undefined || data.PARLEY_ARTIFACTS_URL !== undefined,
     },
     metricsPort: data.PARLEY_METRICS_PORT,
+    deployment:
+      data.PARLEY_BUILD_ID === undefined
+        ? null
+        : { name: data.PARLEY_DEPLOYMENT ?? 'parley', buildId: data.PARLEY_BUILD_ID },
     telemetry: {
       endpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '') ?? null,
       serviceName: data.OTEL_SERVICE_NAME,

@@ -88,7 +88,7 @@ export const createRestores = ({
 
   return {
     restores: async (kind, id) => (await placeOf(kind, id)).restores.map(restoreItem),
-    restore: async (kind, id, number, { reason, by, key }: AskedRestore) => {
+    restore: async (kind, id, number, { reason, by, key, ...asked }: AskedRestore) => {
       const handle = client.workflow.getHandle(id);
       // Asked before anything is stopped: where no worker answers, nothing is.
       const { restores: before } = await placeOf(kind, id);
@@ -97,6 +97,7 @@ export const createRestores = ({
         return { runId, isReplayed: true };
       }
       const point = await pointOf(kind, id, number);
+      await asked.check(point.state.artifacts);
       const description = await within(kind, id, () => handle.describe());
       const { runId } = description;
       const isOpen = description.status.name === 'RUNNING' || description.status.name === 'PAUSED';

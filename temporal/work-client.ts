@@ -45,6 +45,8 @@ export interface WorkClientOptions {
   startDeadlineMs?: number;
   /** Milliseconds for any other question. */
   deadlineMs?: number;
+  /** Whether a worker on the same connection may get the first task with the answer to a start. */
+  eagerStarts?: boolean;
   /** Hears of what failed after its caller had been answered. */
   onError?: (error: unknown) => void;
 }
@@ -90,6 +92,7 @@ export const createWorkClient = <Setup extends WorkSetup, Status extends WorkSta
     taskQueue = parleyTaskQueue,
     startDeadlineMs = 5000,
     deadlineMs = 10_000,
+    eagerStarts = true,
     onError = () => {},
   }: WorkClientOptions,
 ): WorkClient<Setup, Status> => {
@@ -153,7 +156,7 @@ export const createWorkClient = <Setup extends WorkSetup, Status extends WorkSta
   };
 
   // An eager start hands the first task back in the answer; it needs the connection that the worker uses.
-  let eager = true;
+  let eager = eagerStarts;
   const startWorkflow = async (setup: Setup, bodyHash: string, { request, carried }: StartOptions): Promise<void> => {
     const summary = definition.summaryOf(setup);
     const options = {

@@ -1,6 +1,7 @@
 import { Worker, type InjectedSinks, type NativeConnection } from '@temporalio/worker';
 import type { DataConverter } from '@temporalio/common';
 import type { Sinks } from '@temporalio/workflow';
+import type { Config } from '../src/config.js';
 import { workerIdentity } from './identity.js';
 
 export interface ParleyWorkerOptions<S extends Sinks = Sinks> {
@@ -14,6 +15,8 @@ export interface ParleyWorkerOptions<S extends Sinks = Sinks> {
   identity?: string;
   sinks?: InjectedSinks<S>;
   dataConverter?: DataConverter;
+  /** Which version of which deployment it is; null: it is none, and takes work of any. */
+  deployment?: Config['deployment'];
   /** How long running activities may go on after `shutdown()`. */
   shutdownGraceMs?: number | undefined;
 }
@@ -24,6 +27,13 @@ export interface ParleyWorkerOptions<S extends Sinks = Sinks> {
  */
 const cachedWorkflows = 1_000;
 
+/** Work stays with the version that began it, however long it runs (spec 08 "Deploy gate"). */
+const versionOf = ({ name, buildId }: NonNullable<Config['deployment']>) => ({
+  version: { deploymentName: name, buildId },
+  useWorkerVersioning: true as const,
+  defaultVersioningBehavior: 'PINNED' as const,
+});
+
 /**
  * A worker with the settings that measured best: pollers that follow the load, one V8 context for all workflows, and a
  * second, not ten, before the tasks of a dead worker go to another one. (Workflow tasks time out after 2 s; whoever starts
@@ -31,7 +41,7 @@ const cachedWorkflows = 1_000;
  */
 export async function createParleyWorker<S extends Sinks = Sinks>(options: ParleyWorkerOptions<S>): Promise<Worker> {
   const { connection, namespace, taskQueue, activities, bundlePath, identity = workerIdentity() } = options;
-  const { sinks, dataConverter } = options;
+  const { sinks, dataConverter, deployment = null } = options;
   return await Worker.create({
     connection,
     namespace,
@@ -41,6 +51,7 @@ export async function createParleyWorker<S extends Sinks = Sinks>(options: Parle
     ...(bundlePath === null ? {} : { workflowBundle: { codePath: bundlePath } }),
     ...(sinks === undefined ? {} : { sinks }),
     ...(dataConverter === undefined ? {} : { dataConverter }),
+    ...(deployment === null ? {} : { workerDeploymentOptions: versionOf(deployment) }),
     reuseV8Context: true,
     workflowTaskPollerBehavior: { type: 'autoscaling' },
     activityTaskPollerBehavior: { type: 'autoscaling' },

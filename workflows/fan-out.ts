@@ -1,4 +1,4 @@
-import { condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import { condition, continueAsNew, log, workflowInfo } from '@temporalio/workflow';
 import type { Json } from '../src/contracts/frames.js';
 import type { FanOutStatus } from '../src/contracts/fan-out-status.js';
 import { fanOutTurns } from '../src/domain/fan-out/turns.js';
@@ -8,11 +8,11 @@ import type { FanOutEffect, FanOutEvent } from '../src/domain/fan-out/effects.js
 import { isOver, nextDue, stepFanOut } from '../src/domain/fan-out/fan-out.js';
 import type { FanOutSetup } from '../src/domain/fan-out/setup.js';
 import { type FanOutState, openFanOutState } from '../src/domain/fan-out/state.js';
-import { fanOutDetails, fanOutStatus } from '../src/domain/fan-out/view.js';
+import { artifactsOf, fanOutDetails, fanOutStatus } from '../src/domain/fan-out/view.js';
 import { createCalls, type Fault } from './calls.js';
 import { fanInsOn, fanOutPreparations, workersOn } from './options.js';
 import { openWork, type WorkState } from '../src/domain/work-state.js';
-import { refusal, WorkLoop, type WorkKind } from './work.js';
+import { refusal, rootMessage, WorkLoop, type WorkKind } from './work.js';
 
 const fanOutKind: WorkKind<FanOutState, FanOutEvent, FanOutEffect, FanOutStatus> = {
   name: 'fan-out',
@@ -27,6 +27,7 @@ const fanOutKind: WorkKind<FanOutState, FanOutEvent, FanOutEffect, FanOutStatus>
   waitingFor: ({ waiting }) => waiting?.for ?? null,
   turns: fanOutTurns,
   confidence: ({ completed, tasks }) => completed.length / Math.max(1, tasks.length),
+  artifacts: artifactsOf,
   tick: { type: 'TICK' },
   cancel: { type: 'CANCEL' },
 };
@@ -157,6 +158,17 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun | null, req
       // The setup goes along as the first argument already; once is enough.
       const { setup: _, ...slim } = work;
       return continueAsNew<typeof fanOut>(setup, { ...rest, work: slim as FanOutState }, request);
+    },
+    putBack: async () => {
+      const artifacts = artifactsOf(state.work).map(({ path, hash }) => ({ path, hash }));
+      if (artifacts.length === 0 || state.hostQueue === null) return;
+      const input = { workId: setup.id, tenant: setup.tenant, artifacts };
+      try {
+        await fanInsOn(state.hostQueue).putBackArtifacts.executeWithOptions({ summary: 'the files of then' }, [input]);
+      } catch (error) {
+        // What was answered stands in the state; who reads the folder is told.
+        log.warn('files could not be put back', { error: rootMessage(error) });
+      }
     },
     close: async () => {
       await condition(() => calls.isIdle);

@@ -86,7 +86,7 @@ export const refinementCalls = (timeoutMs: number): ActivityInterfaceFor<Draftin
 type Queue = string | null;
 const on = (queue: Queue) => (queue === null ? {} : { taskQueue: queue });
 
-type FanIns = Pick<Activities, 'fanIn' | 'scoreFanIn'>;
+type FanIns = Pick<Activities, 'fanIn' | 'scoreFanIn' | 'putBackArtifacts'>;
 /** Of any machine's: it says where the namespaces are from here on. */
 export const fanOutPreparations = proxyActivities<Pick<Activities, 'prepareFanOut'>>({
   startToCloseTimeout: '1 minute',

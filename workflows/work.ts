@@ -18,6 +18,7 @@ import {
   keptMarks,
   nextNumber,
   type Boundary,
+  type CheckpointArtifact,
   type CheckpointMark,
   type EndedTurn,
 } from '../src/domain/checkpoint.js';
@@ -47,6 +48,8 @@ export interface WorkKind<Work, Event, Effect, S extends WorkOutcome> {
   turns(before: Work, after: Work, event: Event): EndedTurn[];
   /** How far the answer can be trusted so far, 0 to 1. */
   confidence(work: Work): number;
+  /** Files that it has left so far. */
+  artifacts?(work: Work): CheckpointArtifact[];
   tick: Event;
   cancel: Event;
 }
@@ -62,6 +65,8 @@ export interface WorkRun<Event, Effect> {
   dues?(): number[];
   /** Whether anything but open calls and the inbox stands against continuing as new, or for it. */
   wantsToContinue?(): boolean;
+  /** First of all in a run that goes on from a checkpoint: the files of then are put back. It must not reject. */
+  putBack?(): Promise<void>;
   /** Hands everything to a new run; never settles. */
   continueAsNew(): Promise<never>;
   /** After the end: what is still under way is waited for, or stopped. */
@@ -152,6 +157,7 @@ export class WorkLoop<
       run.begin?.();
       const { state } = this.state.work;
       if (this.checkpoints.length === 0) this.checkpoint({ agentId: this.kind.name, phase: state, error: null }, []);
+      if (this.state.isRestored) await run.putBack?.();
       this.resume(run);
       this.takeEvents(run);
       while (!this.isOver) {
@@ -240,6 +246,7 @@ export class WorkLoop<
         status: this.kind.status(this.state.work),
         details: this.kind.details(this.state.work),
         confidence: this.kind.confidence(this.state.work),
+        artifacts: this.kind.artifacts?.(this.state.work) ?? [],
         // A copy: what a sink is given leaves the workflow only when its task is done.
         carried: JSON.parse(
           JSON.stringify({ ...this.state, inbox: this.heard(), events: [], resume: [...this.open, ...wanted] }),

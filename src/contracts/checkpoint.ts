@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { artifactHashSchema } from './artifact.js';
 import { sessionContextSchema } from './session-context.js';
 import { workIdSchema } from './work.js';
 
@@ -39,6 +40,23 @@ export const checkpointListSchema = z
   .meta({ id: 'CheckpointList' });
 export type CheckpointList = z.infer<typeof checkpointListSchema>;
 
+/** A file as a checkpoint names it; small ones with their content (spec 07 "Artifacts"). */
+export const checkpointArtifactSchema = z
+  .strictObject({
+    path: z.string(),
+    hash: artifactHashSchema,
+    size_bytes: z.number().int().min(0),
+    inline: z
+      .boolean()
+      .meta({ description: 'Whether `content` is to be here; else it is at GET /v1/artifacts/{hash}.' }),
+    content: z.base64().optional(),
+    fault: z
+      .enum(['corrupt', 'gone'])
+      .optional()
+      .meta({ description: 'What is stored has another hash, or is not there any more.' }),
+  })
+  .meta({ id: 'CheckpointArtifact' });
+
 /** With the state at that point (spec 10 "Checkpoint"). */
 export const checkpointSchema = z
   .strictObject({
@@ -50,6 +68,7 @@ export const checkpointSchema = z
         .meta({ description: 'What the status document said at that point, but for its links.' }),
       errors: z.array(z.strictObject({ agent: z.string(), error: z.string(), timestamp: z.iso.datetime() })),
     }),
+    artifacts: z.array(checkpointArtifactSchema).meta({ description: 'Files that the work had left by then.' }),
     metadata: z.strictObject({
       compression: z.literal('none'),
       serialization: z.literal('json'),

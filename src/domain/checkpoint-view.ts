@@ -1,6 +1,6 @@
 import type { Checkpoint, CheckpointItem } from '../contracts/checkpoint.js';
 import type { Json } from '../contracts/frames.js';
-import type { CheckpointMark } from './checkpoint.js';
+import type { CheckpointArtifact, CheckpointMark } from './checkpoint.js';
 import { iso } from './instant.js';
 
 /** What there was at a checkpoint, which is the last of `marks`. */
@@ -17,6 +17,8 @@ export interface CheckpointState {
   details: string;
   /** 0 to 1. */
   confidence: number;
+  /** Files that the work has left so far. */
+  artifacts: CheckpointArtifact[];
   /** What a run that goes on from here begins with: the workflow's own state, with what was under way under `resume`. */
   carried: unknown;
   /** Durable events until here. */
@@ -28,6 +30,7 @@ const version = '1.0';
 /** Of spec 10's session_context. */
 const remarkChars = 10_000;
 const agentChars = 200;
+const artifactRefs = 1_000;
 
 export const checkpointItem = (workId: string, mark: CheckpointMark): CheckpointItem => ({
   checkpoint_id: mark.id,
@@ -59,13 +62,14 @@ export const checkpointDocument = (workId: string, mark: CheckpointMark, state: 
           blockers: error === null ? [] : [error.message.slice(0, remarkChars)],
           confidence: Math.min(1, Math.max(0, state.confidence)),
         },
-        artifact_refs: [],
+        artifact_refs: state.artifacts.slice(0, artifactRefs).map(({ path }) => path),
       },
       outputs,
       errors: state.marks.flatMap(({ agentId, error: failure, at }) =>
         failure === null ? [] : [{ agent: agentId, error: failure, timestamp: iso(at) }],
       ),
     },
+    artifacts: state.artifacts,
     metadata: { compression: 'none', serialization: 'json', version },
   };
 };

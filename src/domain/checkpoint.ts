@@ -26,6 +26,14 @@ export interface CheckpointMark {
 /** What a boundary is, before it has its number and its place in the history. */
 export type Boundary = Pick<CheckpointMark, 'agentId' | 'phase' | 'error'>;
 
+/** A file that work has left, as a checkpoint names it (spec 10). */
+export interface CheckpointArtifact {
+  path: string;
+  hash: string;
+  size_bytes: number;
+  inline: boolean;
+}
+
 /** Checkpoints kept of one piece of work (spec 07 "Retention"). */
 export const maxCheckpoints = 100;
 /** Errors are carried with every continue-as-new. */

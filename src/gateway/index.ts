@@ -70,6 +70,12 @@ export interface Gateway {
 /** Most milliseconds that a drain takes (spec 09 "Shutdown drains"). */
 const drainMs = 30_000;
 
+/**
+ * Milliseconds that an idle connection is kept: longer than proxies and clients keep theirs (60 s as a rule), as a request that
+ * meets a closing connection is lost.
+ */
+const keepAliveMs = 65_000;
+
 interface PortOptions {
   config: Config;
   sessions: SessionsPort;
@@ -179,6 +185,7 @@ export const listen = async (ports: Ports, logger: Logger): Promise<Gateway> => 
   const { config } = ports;
   const draining = new AbortController();
   const server = createServer(createApp({ ports, logger, draining: draining.signal }));
+  server.keepAliveTimeout = keepAliveMs;
   // A connection that falls idle during the drain would otherwise be kept for its keep-alive time.
   server.on('request', (_request, response) => {
     response.once('close', () => {
@@ -222,7 +229,9 @@ export const startGateway = async ({
 }: GatewayOptions): Promise<Gateway> => {
   const onError = (error: unknown): void =>
     logger.warn({ err: error }, 'a start that was not confirmed could not be withdrawn');
-  const options = { client, onError, ...(taskQueue !== undefined && { taskQueue }) };
+  // The first task of an eager start goes to the worker of this process, whichever version is current.
+  const eagerStarts = config.deployment === null;
+  const options = { client, onError, eagerStarts, ...(taskQueue !== undefined && { taskQueue }) };
   const sessions = createSessionsClient(options);
   const debates = createDebatesClient(options);
   const refinements = createRefinementsClient(options);

@@ -7,7 +7,7 @@ import type { RefinementStatus } from '../contracts/refinement-status.js';
 import type { SessionStatus } from '../contracts/session.js';
 import type { Checkpoint, CheckpointItem, RestoreItem } from '../contracts/checkpoint.js';
 import type { Kind, Lifecycle, WorkList } from '../contracts/work.js';
-import type { ForkOrigin } from '../domain/checkpoint.js';
+import type { CheckpointArtifact, ForkOrigin } from '../domain/checkpoint.js';
 import type { DebateSetup } from '../domain/debate/setup.js';
 import type { FanOutSetup } from '../domain/fan-out/setup.js';
 import type { RefinementSetup } from '../domain/refinement/setup.js';
@@ -140,6 +140,8 @@ export interface AskedRestore {
   by: string;
   /** Names the request; null: it is not to be recognised again. */
   key: string | null;
+  /** Whether the files of then can be put back; called before anything is stopped. It rejects where they cannot. */
+  check(artifacts: CheckpointArtifact[]): Promise<void>;
 }
 
 export interface Beginning {

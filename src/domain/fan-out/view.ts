@@ -1,3 +1,4 @@
+import type { CheckpointArtifact } from '../checkpoint.js';
 import type { BarrierStatus, FanOutStatus } from '../../contracts/fan-out-status.js';
 import type { Lifecycle, Waiting } from '../../contracts/work.js';
 import { usd } from '../budget.js';
@@ -10,14 +11,6 @@ const lifecycles: Partial<Record<FanOutState['state'], Lifecycle>> = {
   FAILED: 'failed',
   CANCELLED: 'cancelled',
 };
-
-/** A file in a checkpoint, before its content is looked up. */
-export interface CheckpointArtifact {
-  path: string;
-  hash: string;
-  size_bytes: number;
-  inline: boolean;
-}
 
 /** The one helper that says why a fan-out is not moving; null: it is over, or has not begun. */
 export const waitingFor = ({ state, setup }: FanOutState): Omit<FanOutWaiting, 'since'> | null => {

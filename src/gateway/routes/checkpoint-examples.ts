@@ -38,5 +38,6 @@ export const checkpointExample = (id: string, kind: Kind): Checkpoint => ({
     outputs: { id, kind, lifecycle: 'running', state: 'IDLE', result: null, error: null },
     errors: [],
   },
+  artifacts: [],
   metadata: { compression: 'none', serialization: 'json', version: '1.0' },
 });

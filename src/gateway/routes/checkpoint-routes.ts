@@ -4,6 +4,7 @@ import type { Kind } from '../../contracts/work.js';
 import { collectionOf } from '../../links.js';
 import { ProblemError } from '../problem.js';
 import { type AnyRoute, type Ports, route } from '../route.js';
+import { withContents } from '../checkpoint-artifacts.js';
 import { checkpointExample, checkpointItemExample } from './checkpoint-examples.js';
 
 const nothing = z.strictObject({});
@@ -76,9 +77,11 @@ export const checkpointRoutes = (
       },
       problems: ['unauthorized', 'not_found', 'wrong_state', 'gone', 'unavailable'],
       handle: async ({ params }, ports) => {
-        await owner(params, ports);
+        const { tenant } = await owner(params, ports);
         const number = knownNumber(kind, params.id, params.n);
-        return { status: 200, body: await ports.checkpoints.inspect(kind, params.id, number) };
+        const checkpoint = await ports.checkpoints.inspect(kind, params.id, number);
+        const artifacts = await withContents(checkpoint.artifacts, tenant, ports.artifacts);
+        return { status: 200, body: { ...checkpoint, artifacts } };
       },
     }),
   ];

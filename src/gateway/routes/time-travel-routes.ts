@@ -6,6 +6,7 @@ import { forkBodySchema, type ForkBody, restoreBodySchema, restoredSchema } from
 import { changedRequest } from '../../domain/change.js';
 import { collectionOf, linksOf } from '../../links.js';
 import { parseWhole } from '../../parse.js';
+import { checkStored } from '../checkpoint-artifacts.js';
 import { bodyHash, idForKey } from '../canonical.js';
 import { invalidRequest, ProblemError } from '../problem.js';
 import { type AnyRoute, type Call, type Ports, route } from '../route.js';
@@ -58,6 +59,7 @@ export const timeTravelRoutes = <
       'wrong_state',
       'conflict',
       'gone',
+      'corrupt',
       'unsupported_media_type',
       'invalid_request',
       'unavailable',
@@ -111,13 +113,14 @@ export const timeTravelRoutes = <
     },
     handle: async ({ params: { id }, body, headers }, ports, call) => {
       refuseWorker(headers['parley-worker']);
-      await owner({ id }, ports);
+      const { tenant } = await owner({ id }, ports);
       const { checkpoint, reason } = body;
       if (body.rollback) await rollBack(id, ports, call);
       const { runId, isReplayed } = await ports.checkpoints.restore(kind, id, checkpoint, {
         reason,
         by: call.caller.name,
         key: headers['idempotency-key'] ?? null,
+        check: (artifacts) => checkStored(artifacts, tenant, ports.artifacts),
       });
       call.log.info({ [`${kind}_id`]: id, checkpoint }, `${kind} restored`);
       const links = linksOf(ports.config, kind, id);
