@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Artifact } from '../../src/contracts/artifact.js';
 import type { WorkerArtifact } from '../../src/contracts/fan-out-status.js';
 import type { LeftFiles } from '../../src/domain/fan-out/effects.js';
+import { errorCode, isFileError } from '../snapshot/folder.js';
 
 export interface LeftFilesLimits {
   /** Files that are kept of one worker. */
@@ -61,11 +62,18 @@ export const keepLeftFiles = async (
   const place = await lstat(join(namespace, 'output')).catch(() => null);
   // A link in its place would lead to files that are not the worker's.
   if (!place?.isDirectory()) return { artifacts: [], cut: 'not kept: output/ is gone, or no folder' };
+  let paths: string[];
+  try {
+    paths = await namesIn(namespace, 'output');
+  } catch (error) {
+    if (!isFileError(error)) throw error;
+    return { artifacts: [], cut: `not kept: output/ cannot be looked through (${errorCode(error)})` };
+  }
   const artifacts: WorkerArtifact[] = [];
   const without: string[] = [];
   let bytes = 0;
   let beyond = 0;
-  for (const path of (await namesIn(namespace, 'output')).toSorted()) {
+  for (const path of paths.toSorted()) {
     if (artifacts.length === maxFiles) {
       beyond += 1;
       continue;

@@ -5,6 +5,7 @@ import type { InputArtifact } from '../../src/contracts/fan-out.js';
 import { type SessionContext, sessionContextSchema } from '../../src/contracts/session-context.js';
 import { ParleyError } from '../../src/domain/errors.js';
 import { parseWhole } from '../../src/parse.js';
+import { errorCode, isFileError } from '../snapshot/folder.js';
 
 /** Whose folder it is (spec 03 "Isolation"). */
 export interface NamespaceName {
@@ -89,7 +90,11 @@ const linksIn = async (folder: string, at = ''): Promise<string[]> => {
 export const checkHandOver = async (folder: string): Promise<void> => {
   const output = await lstat(join(folder, 'output')).catch(() => null);
   if (!output?.isDirectory()) throw refuse('output/ of a worker is gone, or no folder any more; leave it in place.');
-  const links = await linksIn(join(folder, 'output'));
+  const links = await linksIn(join(folder, 'output')).catch((error: unknown) => {
+    if (!isFileError(error)) throw error;
+    const why = `output/ of a worker cannot be looked through (${errorCode(error)})`;
+    throw refuse(`${why}; leave folders that may be read, and paths that are not too long.`);
+  });
   if (links.length > 0) {
     throw refuse(
       `output/ of a worker holds its own files only; ${links.slice(0, 20).join('; ')}. Copy what belongs there.`,

@@ -7,7 +7,7 @@ import type { SessionContext } from '../../src/contracts/session-context.js';
 import { noAmount } from '../../src/domain/budget.js';
 import { ParleyError } from '../../src/domain/errors.js';
 import { readValue, spawnIn, spawnRefusal } from '../../src/domain/fan-out/answers.js';
-import type { LeftFiles, WorkerEnd, WorkerOutcome } from '../../src/domain/fan-out/effects.js';
+import type { WorkerEnd, WorkerOutcome } from '../../src/domain/fan-out/effects.js';
 import type { Amount } from '../../src/domain/session/setup.js';
 import type { ArtifactStore } from '../artifacts/port.js';
 import { type NoAnswer, toldCall, type ToldCallPorts } from '../told-call.js';
@@ -55,7 +55,6 @@ interface WorkerCall {
   end: { answer: Json } | { failed: Failed };
   usage: Amount;
   attempt: number;
-  left: LeftFiles;
 }
 
 const gaps = { fragment_ms: 500, message_ms: 5_000 };
@@ -114,17 +113,16 @@ const judged = async (input: WorkerInput, answer: Json, artifacts: ArtifactStore
   return { outcome: 'completed', output: null, kept: { sha256: hash.slice('sha256:'.length), size_bytes } };
 };
 
-/** One call in a namespace of its own, and what it left there (spec 03 "Isolation"). */
-const call = async (input: WorkerInput, attempt: number, ports: WorkerPorts): Promise<WorkerCall> => {
-  const { workId, taskId, agentId, tenant, epoch = 0 } = input;
-  const folder = namespaceFolder(ports.namespaces, { workId, agentId, taskId });
-  const nothing: LeftFiles = { artifacts: [], cut: null };
+/** One call in a namespace of its own (spec 03 "Isolation"). */
+const call = async (input: WorkerInput, folder: string, ports: WorkerPorts): Promise<WorkerCall> => {
+  const { workId, taskId, agentId, epoch = 0 } = input;
+  const { attempt } = Context.current().info;
   try {
     await spawnNamespace(folder, contextOf(input), input.inputs, ports.inputFolders);
   } catch (error) {
-    return { end: { failed: refused(error) }, usage: noAmount, attempt, left: nothing };
+    return { end: { failed: refused(error) }, usage: noAmount, attempt };
   }
-  const { outcome, usage } = await toldCall<WorkerCall['end']>(
+  const { outcome: end, usage } = await toldCall<WorkerCall['end']>(
     {
       workId,
       traceId: input.traceId,
@@ -147,23 +145,36 @@ const call = async (input: WorkerInput, attempt: number, ports: WorkerPorts): Pr
       fail: (why) => ({ failed: unanswered(why, input.timeoutMs) }),
     },
   );
-  let end = outcome;
-  try {
-    if ('answer' in end) await checkHandOver(folder);
-  } catch (error) {
-    end = { failed: refused(error) };
-  }
-  const limits = { maxFiles: input.maxFiles, maxBytes: maxLeftBytes };
-  const left = await keepLeftFiles(folder, limits, (content) => ports.artifacts.put(tenant, content));
-  return { end, usage, attempt, left };
+  return { end, usage, attempt };
 };
 
-/** Does one task of a fan-out; one that has ended is not done again, however often it is asked for. */
+const outcomeOf = async (
+  input: WorkerInput,
+  end: WorkerCall['end'],
+  folder: string,
+  artifacts: ArtifactStore,
+): Promise<WorkerOutcome> => {
+  if ('failed' in end) return end.failed;
+  try {
+    await checkHandOver(folder);
+  } catch (error) {
+    return refused(error);
+  }
+  return await judged(input, end.answer, artifacts);
+};
+
+/**
+ * Does one task of a fan-out. The call is made once, however often the task is asked for; what it left is looked at each time,
+ * so that nothing which goes wrong there is paid for with another call.
+ */
 export const doTask = async (input: WorkerInput, ports: WorkerPorts): Promise<WorkerEnd> => {
-  const { workId, taskId, epoch = 0 } = input;
-  const { end, usage, attempt, left } = await once(ports.namespaces, { workId, name: taskId, key: String(epoch) }, () =>
-    call(input, Context.current().info.attempt, ports),
+  const { workId, agentId, taskId, tenant, epoch = 0 } = input;
+  const folder = namespaceFolder(ports.namespaces, { workId, agentId, taskId });
+  const { end, usage, attempt } = await once(ports.namespaces, { workId, name: taskId, key: String(epoch) }, () =>
+    call(input, folder, ports),
   );
-  const outcome = 'answer' in end ? await judged(input, end.answer, ports.artifacts) : end.failed;
+  const outcome = await outcomeOf(input, end, folder, ports.artifacts);
+  const limits = { maxFiles: input.maxFiles, maxBytes: maxLeftBytes };
+  const left = await keepLeftFiles(folder, limits, (content) => ports.artifacts.put(tenant, content));
   return { outcome, usage, attempt, left };
 };

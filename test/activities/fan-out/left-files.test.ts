@@ -3,6 +3,7 @@ import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createFolderStore } from '../../../activities/artifacts/folder.js';
+import { checkHandOver } from '../../../activities/fan-out/namespace.js';
 import { keepLeftFiles } from '../../../activities/fan-out/left-files.js';
 
 let folder: string;
@@ -62,6 +63,17 @@ describe('what a worker left', () => {
     expect(left.cut).toBe(
       'not kept: output/folder is a symbolic link; output/hard is a hard link; output/pipe is no file; output/soft is a symbolic link',
     );
+  });
+
+  test('is nothing where its folders are too deep to be looked through', async () => {
+    const deeper = `for (let n = 0; n < 60; n += 1) { fs.mkdirSync('x'.repeat(100)); process.chdir('x'.repeat(100)); }`;
+    execFileSync(process.execPath, ['-e', deeper], { cwd: join(folder, 'output') });
+    expect(await keep()).toEqual({ artifacts: [], cut: 'not kept: output/ cannot be looked through (ENAMETOOLONG)' });
+    await expect(checkHandOver(folder)).rejects.toMatchObject({
+      code: 'ESEC',
+      message: expect.stringContaining('output/ of a worker cannot be looked through (ENAMETOOLONG)'),
+    });
+    execFileSync('rm', ['-rf', join(folder, 'output')]);
   });
 
   test.each(['gone', 'a link'])('is nothing where output/ itself is %s', async (what) => {
