@@ -81,10 +81,11 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
     await createParleyWorker({
       ...common,
       taskQueue,
+      deployment: config.deployment,
       bundlePath: options.bundlePath ?? builtBundle(),
       sinks: workflowSinks(bus, metrics, logger),
     }),
-    // What touches this machine's folders comes by a queue of its own.
+    // What touches this machine's folders comes by a queue of its own, to whichever version runs here: the folders stay.
     await createParleyWorker({ ...common, taskQueue: hostQueue, bundlePath: null }),
   ];
   let draining = false;
