@@ -55,7 +55,8 @@ export const modelAt = (status, visited) => {
   const begun = report?.tasks.filter(({ outcome }) => outcome !== 'not_run') ?? [];
   const rollback = report?.rollback ?? null;
   return Object.assign(model, {
-    visited: new Set(visited),
+    // Votes that are counted have no checkpoint of their own.
+    visited: new Set([...visited, ...(status.votes.length > 0 ? ['CALCULATING_CONSENSUS'] : [])]),
     tags: status.tags,
     statements: status.statements,
     plan:
@@ -65,6 +66,7 @@ export const modelAt = (status, visited) => {
         ? []
         : [{ pass: status.pass, consensus: status.consensus, votes: status.votes, why: '', next: 'decision' }],
     duels: status.duels,
+    decision: status.result?.decision ? { decision: status.result.decision, why: status.result.reason } : null,
     tasks: begun.map((each) => ({ task_id: each.task_id, round: each.round, report: each })),
     repairs: status.repairs,
     rollback: rollback && { stage: 'ended', report: rollback, why: 'what was done was taken back' },

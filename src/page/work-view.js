@@ -25,8 +25,11 @@ export const useWork = (kind, id) => {
     let frame = 0;
     let nap = new AbortController();
     let hasNews = false;
+    /** Every durable event, in order. */
+    const heard = [];
+    /** Work that went back to a checkpoint, until the state at it is known: {since}, what was heard since. */
+    let back = null;
     let returns = 0;
-    let isBack = false;
     // Many words can come between two frames: they are drawn together.
     const changed = () => {
       frame ||= requestAnimationFrame(() => ((frame = 0), redraw()));
@@ -35,17 +38,29 @@ export const useWork = (kind, id) => {
       const known = returns;
       const status = await get(path, signal);
       if (known !== returns) return; // it tells of what is no more
-      if (isBack) {
-        const { events, visited } = model.current;
-        model.current = Object.assign(kind.modelAt(status, visited ?? []), { events });
-        isBack = false;
-      } else kind.takeStatus(model.current, status);
+      if (back) model.current.status = status;
+      else kind.takeStatus(model.current, status);
       changed();
     };
-    // What was seen since that point did not happen: the status tells what holds.
-    const goBack = () => {
+    const take = (event) => {
+      kind.takeEvent(model.current, event);
+      if (kind.asksForStatus(event, model.current)) lookNow();
+    };
+    // What was seen since that point did not happen; what follows goes on from the state there.
+    const goBack = async ({ data }) => {
+      const here = { since: [] };
+      back = here;
       returns += 1;
-      isBack = true;
+      const events = [...heard];
+      const { state } = await get(`${path}/checkpoints/${data.checkpoint}`, signal).catch(() => ({ state: null }));
+      if (signal.aborted || back !== here) return;
+      const { status, visited } = model.current;
+      // A checkpoint that is gone leaves what is known as it is.
+      if (state) model.current = kind.modelAt({ ...state.outputs, links: status.links }, visited ?? []);
+      Object.assign(model.current, { events, status });
+      back = null;
+      for (const event of here.since) take(event);
+      changed();
       look().catch(lookNow);
     };
     const keepLooking = async () => {
@@ -68,9 +83,10 @@ export const useWork = (kind, id) => {
       await follow(path, {
         signal,
         onEvent: (event) => {
-          kind.takeEvent(model.current, event);
-          if (event.event === 'restored') goBack();
-          else if (kind.asksForStatus(event, model.current)) lookNow();
+          heard.push(event);
+          if (event.event === 'restored') void goBack(event);
+          else if (back) back.since.push(event);
+          else take(event);
           changed();
         },
         onPartial: (partial) => {

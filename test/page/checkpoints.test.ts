@@ -92,6 +92,39 @@ describePage('the time line of a piece of work', () => {
     await page.getByText('The critic was mistaken.').waitFor();
   });
 
+  test('of work that is restored while somebody looks goes on in number', async () => {
+    const id = await product.refinements.start(
+      aRefinement({
+        generator: {
+          adapter: {
+            kind: 'scripted',
+            script: [{ final: 'The first.' }, { final: 'The second.' }, { after_ms: 600_000, final: '' }],
+          },
+        },
+        critiques: [0.3, 0.5],
+      }),
+    );
+    await open(`refinements/${id}`);
+    await heading(2, /^Version 3 is being written/);
+    const restored = await product.post(`/v1/refinements/${id}/restore`, { checkpoint: 2, reason: 'once more' });
+    expect(restored.status).toBe(202);
+    await page.getByText('Timeline').click();
+    await page.getByText(/to checkpoint 2 by .*: once more/).waitFor();
+    // Told once more, and then on to where it was.
+    await page
+      .getByText(/^version 2 scores/)
+      .nth(1)
+      .waitFor();
+    await heading(3, 'Version 3');
+    expect(await page.getByRole('heading', { level: 3 }).allTextContents()).toEqual([
+      ...['Version 1', 'Version 2', 'Version 3'],
+    ]);
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    await heading(2, /^Cancelled/);
+    const told = await page.locator('.event-id').allTextContents();
+    expect(told).toEqual(told.map((_, index) => String(index + 1)));
+  });
+
   test('forks with another question, and opens both side by side', async () => {
     const { id } = await answered();
     await open(`sessions/${id}/checkpoints/0`);

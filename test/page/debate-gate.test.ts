@@ -1,3 +1,4 @@
+import type { CheckpointList } from '../../src/contracts/checkpoint.js';
 import type { DebateStarted } from '../../src/contracts/debate.js';
 import type { Approval } from '../../src/contracts/feedback.js';
 import { startProduct } from '../support/product.js';
@@ -135,4 +136,49 @@ describeDebatePage('the gate on the page of a debate', () => {
       expect(await overflow()).toBeLessThanOrEqual(0);
     },
   );
+
+  test('is asked again after a restore, and nothing is told twice', async () => {
+    const id = await start(needsApproval());
+    await gate().waitFor();
+    const { items } = (await product.get(`/v1/debates/${id}/checkpoints`)).body as CheckpointList;
+    const { sequence_num: checkpoint } = items.find(({ agent_id }) => agent_id === 'solution')!;
+    expect((await product.post(`/v1/debates/${id}/restore`, { checkpoint, reason: 'once more' })).status).toBe(202);
+    await page.getByText('Timeline').click();
+    await page.getByText(`to checkpoint ${checkpoint} by`).waitFor();
+    await page
+      .getByText(/^optimizer is for/)
+      .nth(1)
+      .waitFor();
+    await gate().waitFor();
+    const said = region('What was said').getByRole('heading', { level: 4 });
+    await said.nth(4).waitFor();
+    expect(await said.allTextContents()).toEqual(['analyst', 'solution', 'critic', 'security', 'optimizer']);
+    await approve().waitFor();
+    await gate().getByLabel('Your name').fill('anna');
+    await approve().click();
+    await outcome('Succeeded');
+  });
+
+  test('is asked again in a fork, and answered otherwise', async () => {
+    const id = await product.debates.start(needsApproval());
+    const { feedback } = await product.debates.until(id, ({ state }) => state === 'AWAITING_APPROVAL');
+    const { items } = (await product.get(`/v1/debates/${id}/checkpoints`)).body as CheckpointList;
+    const { request_id, digest } = feedback[0]!.request;
+    await product.post(`/v1/debates/${id}/feedback`, { request_id, digest, response: 'approve', provided_by: 'anna' });
+    await product.debates.until(id, ({ lifecycle }) => lifecycle === 'completed');
+
+    const { sequence_num: number } = items.at(-1)!;
+    await page.goto(`${product.url}/#/debates/${id}/checkpoints/${number}`);
+    await page.getByRole('heading', { name: `As it was at checkpoint ${number}` }).waitFor();
+    await steps('Approval, now', 'Execution, to come');
+    await page.getByRole('button', { name: 'Fork…' }).click();
+    await page.getByLabel('Another answer').check();
+    await page.getByRole('dialog').getByRole('combobox').selectOption('reject');
+    await page.getByRole('button', { name: `Fork from checkpoint ${number}` }).click();
+    await page.getByRole('heading', { level: 1, name: 'Comparison' }).waitFor();
+    const fork = (await region(/^B /).getByRole('link').first().textContent())!;
+    const rejected = await product.debates.until(fork, ({ lifecycle }) => lifecycle === 'completed');
+    expect(rejected.result!.outcome).toBe('blocked');
+    expect((await product.debates.status(id)).result!.outcome).toBe('succeeded');
+  });
 });

@@ -219,7 +219,7 @@ describeDebatePage('the page of a debate', () => {
     await page.getByRole('slider', { name: 'Checkpoint' }).press('End');
     await shown(items.at(-1)!.sequence_num);
     expect(await task('t').first().textContent()).toContain('succeeded');
-    await steps('Execution, done', 'Done, done');
+    await steps('Decision proceed, done', 'Execution, done', 'Done, done');
   });
 
   test('of an id that is not there says so', async () => {
