@@ -31,7 +31,8 @@ const record = async (
   look: (product: Product, id: string) => Promise<Recorded>,
   environment: Record<string, string>,
 ): Promise<void> => {
-  const product = await startProduct(environment);
+  // A history in a file has no store beside it.
+  const product = await startProduct({ PARLEY_INLINE_BYTES: '1500000', ...environment });
   mkdirSync(`${folder}../outcomes`, { recursive: true });
   try {
     for (const [name, { start, act }] of Object.entries(stories)) {
