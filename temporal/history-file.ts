@@ -1,8 +1,9 @@
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
-import type { OpenExport } from '../src/contracts/export.js';
 import type { Kind } from '../src/contracts/work.js';
+import { cleanUpWorkflowType } from '../src/domain/clean-up.js';
 import { isMembers, valueAt } from '../src/domain/export-changes.js';
 import { exportOf } from '../src/domain/export-document.js';
+import type { Replayable } from '../src/domain/export-report.js';
 import {
   debateWorkflowType,
   fanOutWorkflowType,
@@ -18,13 +19,16 @@ const kinds: Readonly<Record<string, Kind>> = {
   [fanOutWorkflowType]: 'fan-out',
 };
 
+/** Parley's own upkeep, which is no kind of work. */
+const upkeep = new Set<string>([cleanUpWorkflowType]);
+
 const started = '/events/0/workflowExecutionStartedEventAttributes';
 
 /**
  * A history as Temporal's CLI and Web UI write it, as an export without checkpoints: its outcome alone can be compared.
  * @returns null where the text is none, or of a workflow that is not Parley's
  */
-export const exportOfHistory = async (name: string, text: string): Promise<OpenExport | null> => {
+export const exportOfHistory = async (name: string, text: string): Promise<Replayable | null> => {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -32,19 +36,21 @@ export const exportOfHistory = async (name: string, text: string): Promise<OpenE
     return null; // who asked says what is wrong with it
   }
   const type = valueAt(value, `${started}/workflowType/name`);
-  const kind = typeof type === 'string' ? kinds[type] : undefined;
-  if (!isMembers(value) || kind === undefined) return null;
+  if (!isMembers(value) || typeof type !== 'string') return null;
+  const kind = kinds[type];
+  if (kind === undefined && !upkeep.has(type)) return null;
   const history = await readableHistory(historyFromJSON(value));
   const setup = valueAt(history, `${started}/input/payloads/0/$json/id`);
   const runId = valueAt(history, `${started}/originalExecutionRunId`);
   const last = history.events.at(-1)?.eventType.replace('EVENT_TYPE_WORKFLOW_EXECUTION_', '') ?? '';
   const isClosed = /^(COMPLETED|FAILED|CANCELED|TERMINATED|TIMED_OUT)$/.test(last);
-  return exportOf({
+  const document = exportOf({
     id: typeof setup === 'string' ? setup : name,
-    kind,
+    kind: kind ?? 'run',
     exportedAt: new Date(0).toISOString(),
     closedAs: isClosed ? last.replace('CANCELED', 'CANCELLED') : null,
     runs: [{ temporal_run_id: typeof runId === 'string' && runId !== '' ? runId : name, history }],
     replayed: null,
   });
+  return { ...document, kind: kind ?? type };
 };

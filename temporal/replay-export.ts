@@ -1,10 +1,11 @@
-import type { ExportRun, OpenExport } from '../src/contracts/export.js';
+import type { ExportRun } from '../src/contracts/export.js';
 import type { Json } from '../src/contracts/frames.js';
 import { ParleyError } from '../src/domain/errors.js';
 import { type Compared, passedState } from '../src/domain/export-checkpoints.js';
 import {
   eventText,
   type Refusal,
+  type Replayable,
   type Replayed,
   replayReport,
   type ReplayReport,
@@ -43,7 +44,7 @@ const firstMisfit = async (run: ExportRun, workId: string, bundlePath: string): 
   return misfit - 1;
 };
 
-const refusalOf = async (error: unknown, run: ExportRun, { id }: OpenExport, bundlePath: string): Promise<Refusal> => {
+const refusalOf = async (error: unknown, run: ExportRun, { id }: Replayable, bundlePath: string): Promise<Refusal> => {
   if (error instanceof ParleyError || !(error instanceof Error)) throw error;
   const event = run.history.events[await firstMisfit(run, id, bundlePath)];
   return {
@@ -59,7 +60,7 @@ const refusalOf = async (error: unknown, run: ExportRun, { id }: OpenExport, bun
  * is needed.
  * @throws ParleyError invalid_request where the document refers to what it does not hold, or holds what is no history
  */
-export const replayDocument = async (document: OpenExport, bundlePath: string): Promise<Replayed> => {
+export const replayDocument = async (document: Replayable, bundlePath: string): Promise<Replayed> => {
   const replayed: Replayed = { states: [], calls: [], outcome: null, refusal: null };
   for (const [index, run] of document.runs.entries()) {
     const where = `runs[${index}]`;
@@ -96,7 +97,7 @@ export const replayDocument = async (document: OpenExport, bundlePath: string): 
 
 /** Replays an export and compares what happens with what was recorded. @throws ParleyError as `replayDocument` */
 export const replayExport = async (
-  document: OpenExport,
+  document: Replayable,
   bundlePath: string,
   compared: Compared = 'all',
 ): Promise<ReplayReport> => replayReport(document, await replayDocument(document, bundlePath), compared);

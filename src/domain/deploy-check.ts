@@ -58,7 +58,7 @@ export const verdictLines = (verdicts: readonly Verdict[]): string[] => {
   const name = ({ source, kind, id }: Verdict): string =>
     id === null || id === source ? source : `${source} (${kind} ${id})`;
   return [
-    `${clean ? 'ok' : 'not ok'}: ${verdicts.length} replayed, ${same.length} go on as before, ${breaks.length} would break, ${decides.length} would decide otherwise${missing.length > 0 ? `, ${missing.length} not read` : ''}`,
+    `${clean ? 'ok' : 'not ok'}: ${verdicts.length - missing.length} replayed, ${same.length} go on as before, ${breaks.length} would break, ${decides.length} would decide otherwise${missing.length > 0 ? `, ${missing.length} not read` : ''}`,
     ...breaks.flatMap((each) => [
       `  breaks    ${name(each)} at event ${each.event_id}, ${each.event}`,
       `            ${each.why}`,

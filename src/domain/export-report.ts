@@ -1,6 +1,5 @@
 import type { OpenExport } from '../contracts/export.js';
 import type { Json } from '../contracts/frames.js';
-import type { Kind } from '../contracts/work.js';
 import { type Difference, isMembers, valueAt } from './export-changes.js';
 import {
   type CheckpointDifference,
@@ -10,6 +9,9 @@ import {
   type PassedState,
   unpacked,
 } from './export-checkpoints.js';
+
+/** A document as a replay looks at it: Parley's own upkeep is no kind of work, and its histories replay as well. */
+export type Replayable = Omit<OpenExport, 'kind'> & { kind: string };
 
 /** Where a history does not fit the workflows any more. */
 export interface Refusal {
@@ -48,7 +50,7 @@ export interface Replayed {
 export interface ReplayReport {
   same: boolean;
   id: string;
-  kind: Kind;
+  kind: string;
   events: number;
   /** null: none were recorded. */
   recorded_checkpoints: number | null;
@@ -61,7 +63,7 @@ export interface ReplayReport {
 
 export const callKey = (temporalRunId: string, activityId: unknown): string => `${temporalRunId} ${String(activityId)}`;
 
-const callDifferences = (document: OpenExport, calls: readonly ReplayedCall[]): CallDifference[] => {
+const callDifferences = (document: Replayable, calls: readonly ReplayedCall[]): CallDifference[] => {
   const replayed = new Map(calls.map((call) => [callKey(call.temporalRunId, call.activityId), call]));
   return document.story
     .filter(({ what }) => what === 'asked')
@@ -83,7 +85,7 @@ const unlinked = (outcome: Json): Json => {
 };
 
 /** Compares a replay with what a document recorded. */
-export const replayReport = (document: OpenExport, replayed: Replayed, compared: Compared): ReplayReport => {
+export const replayReport = (document: Replayable, replayed: Replayed, compared: Compared): ReplayReport => {
   const { states, refusal } = replayed;
   const recorded = document.checkpoints && unpacked(document.checkpoints);
   const checkpoints = recorded ? checkpointDifferences(recorded, states, { compared, isWhole: refusal === null }) : [];

@@ -118,6 +118,19 @@ describe('an export', () => {
     expect(await replayed(file)).toMatchObject({ code: 0 });
   });
 
+  test('of work that was restored begins with what it went on from', async () => {
+    const ended = await product.run({ prompt: 'Which colour?', lanes: [says('a', 'blue'), says('b', 'red', 1)] });
+    const path = `/v1/sessions/${ended.id}`;
+    const restored = await product.post(`${path}/restore`, { checkpoint: 2, reason: 'once more' });
+    expect(restored.status).toBe(202);
+    await product.client.workflow.getHandle(ended.id).result();
+    const { file } = await exported(ended.id);
+    const { request: body, checkpoints, outcome } = documentIn(file);
+    expect([body, outcome]).toMatchObject([{ prompt: 'Which colour?' }, { state: 'COMPLETE' }]);
+    expect(checkpoints![0]!.sequence_num).toBe(3);
+    expect(await replayed(file)).toMatchObject({ code: 0 });
+  });
+
   test('holds no secret, wherever it was said, and replays all the same', async () => {
     const { id } = await product.run(withSecrets);
     const { code, file } = await exported(id);

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { OpenExport } from '../../contracts/export.js';
 import type { WorkItem } from '../../contracts/work.js';
 import { unread, type Verdict, verdictLines, verdictOf } from '../../domain/deploy-check.js';
-import { replayReport } from '../../domain/export-report.js';
+import { type Replayable, replayReport } from '../../domain/export-report.js';
 import { clientKinds, type ClientKind, type ParleyClient } from '../client.js';
 import type { CommandContext } from '../context.js';
 import { exitCodes, ProblemError, UsageError } from '../errors.js';
@@ -34,7 +33,7 @@ const filesIn = async (folder: string): Promise<string[]> => {
 };
 
 /** A file's work: an export, or a history as Temporal writes it. @throws UsageError for what is neither */
-const documentFrom = async (path: string, text: string): Promise<OpenExport> => {
+const documentFrom = async (path: string, text: string): Promise<Replayable> => {
   if (!/"format"\s*:\s*"parley\.export"/.test(text.slice(0, 200))) {
     const { exportOfHistory } = await import('../../../temporal/history-file.js');
     const document = await exportOfHistory(path, text);
@@ -66,14 +65,14 @@ async function* verdictsOf(options: DeployOptions, client: ParleyClient, replaye
   const { histories } = options;
   const preset = histories === undefined ? sampled : 0;
   const { open = preset, closed = preset } = options;
-  const judged = async (source: string, document: OpenExport): Promise<Verdict> =>
+  const judged = async (source: string, document: Replayable): Promise<Verdict> =>
     verdictOf(source, replayReport(document, await replayer.replay(document), 'decisions'));
   for (const path of histories === undefined ? [] : await filesIn(resolve(histories))) {
     try {
       yield await judged(path, await documentFrom(path, await textOf(path, () => Promise.resolve(''))));
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
-      yield unread(path, error.message);
+      yield unread(path, error.message.replace(`${path} cannot be replayed: `, ''));
     }
   }
   if (open + closed === 0) return;
