@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { type Kind, kindSchema } from '../src/contracts/work.js';
 import { checkpointDocument, checkpointItem, type CheckpointState } from '../src/domain/checkpoint-view.js';
-import type { CheckpointMark, ForkOrigin } from '../src/domain/checkpoint.js';
+import type { CheckpointMark, ForkOrigin, Place } from '../src/domain/checkpoint.js';
 import { ParleyError } from '../src/domain/errors.js';
 import { goneBecause, retained, type RetentionRules, retentionPreset } from '../src/domain/retention.js';
 import type { CarriedState, CheckpointsPort } from '../src/gateway/work-port.js';
@@ -25,21 +25,37 @@ export interface CheckpointsOptions {
   deadlineMs?: number;
 }
 
-/** The state at one checkpoint, or null where the history does not come past it (spec 07 "Inspect"). */
-const stateAt = async (
+interface Replayed {
+  /** null: the history does not come past the checkpoint. */
+  state: CheckpointState | null;
+  /** Where the work stands at the end of the history. */
+  place: Place;
+}
+
+/** The state at one checkpoint, from the history alone (spec 07 "Inspect"). */
+const replayed = async (
   history: History,
   workId: string,
   inspected: number,
   bundlePath: string,
   client: Client,
-): Promise<CheckpointState | null> => {
-  let seen: CheckpointState | null = null;
-  const onCheckpoint = (state: CheckpointState): void => {
-    seen = state;
-  };
-  const dataConverter = converterOf(client, 'replay');
-  await replayRun({ history, workId, inspected, bundlePath, dataConverter, onCheckpoint });
-  return seen;
+): Promise<Replayed> => {
+  let state: CheckpointState | null = null;
+  let place: Place = { marks: [], restores: [], lastEventId: 0 };
+  await replayRun({
+    history,
+    workId,
+    inspected,
+    bundlePath,
+    dataConverter: converterOf(client, 'replay'),
+    onCheckpoint: (seen) => {
+      state = seen;
+    },
+    onPlace: (seen) => {
+      place = seen;
+    },
+  });
+  return { state, place };
 };
 
 const gone = (kind: Kind, id: string, number: number, why: string): ParleyError =>
@@ -50,6 +66,8 @@ export interface Point {
   mark: CheckpointMark;
   history: History;
   state: CheckpointState;
+  /** Where the work stood at the end of its newest run's history. */
+  place: Place;
 }
 
 /** The checkpoints of any kind of work, from Temporal's history alone (spec 07). */
@@ -67,9 +85,38 @@ export const createCheckpoints = (options: CheckpointsOptions): CheckpointsPort 
   const marksOf = (kind: Kind, id: string): Promise<CheckpointMark[]> =>
     within(kind, id, () => client.workflow.getHandle(id).query(checkpointsQuery));
 
-  const historyOf = async (kind: Kind, id: string, { number, temporalRunId }: CheckpointMark): Promise<History> => {
+  const historyOf = (kind: Kind, id: string, runId?: string): Promise<History> =>
+    within(kind, id, () => client.workflow.getHandle(id, runId).fetchHistory());
+
+  const replay = async (kind: Kind, id: string, history: History, number: number): Promise<Replayed> => {
     try {
-      return await within(kind, id, () => client.workflow.getHandle(id, temporalRunId).fetchHistory());
+      return await turns('replay', () => replayed(history, id, number, bundlePath ?? builtBundle(), client));
+    } catch (error) {
+      if (error instanceof ParleyError || !(error instanceof Error)) throw error;
+      throw new ParleyError(
+        'wrong_state',
+        `The history of ${kind} ${id} does not replay in this version: ${error.message}`,
+      );
+    }
+  };
+
+  /** The mark of a number, of those that are kept. @throws ParleyError gone, not_found */
+  const markOf = (kind: Kind, id: string, number: number, { marks: all }: Place): CheckpointMark => {
+    const { kept, gone: past } = retained(all, Date.now(), retention);
+    const marks = kept.map(({ mark }) => mark);
+    const expired = past.find((each) => each.mark.number === number);
+    if (expired) throw gone(kind, id, number, goneBecause(expired, retention));
+    const mark = marks.find((candidate) => candidate.number === number);
+    if (mark) return mark;
+    const [first, last] = [marks[0]?.number ?? 0, marks.at(-1)?.number ?? -1];
+    if (number < first) throw gone(kind, id, number, `the latest ${marks.length} are kept, from ${first}`);
+    const there = last < 0 ? 'it has none yet' : `it has ${first} to ${last}`;
+    throw new ParleyError('not_found', `There is no checkpoint ${number} of ${kind} ${id}; ${there}.`);
+  };
+
+  const earlierRun = async (kind: Kind, id: string, { number, temporalRunId }: CheckpointMark): Promise<History> => {
+    try {
+      return await historyOf(kind, id, temporalRunId);
     } catch (error) {
       if (error instanceof ParleyError && error.code === 'not_found')
         throw gone(kind, id, number, `its run ${temporalRunId} is past the namespace's retention`);
@@ -77,29 +124,19 @@ export const createCheckpoints = (options: CheckpointsOptions): CheckpointsPort 
     }
   };
 
+  /** As a rule the newest run has it, and one replay tells everything. */
   const pointOf = async (kind: Kind, id: string, number: number): Promise<Point> => {
-    const { kept, gone: past } = retained(await marksOf(kind, id), Date.now(), retention);
-    const marks = kept.map(({ mark }) => mark);
-    const expired = past.find((each) => each.mark.number === number);
-    if (expired) throw gone(kind, id, number, goneBecause(expired, retention));
-    const [first, last] = [marks[0]?.number ?? 0, marks.at(-1)?.number ?? -1];
-    const mark = marks.find((candidate) => candidate.number === number);
-    if (!mark) {
-      if (number < first) throw gone(kind, id, number, `the latest ${marks.length} are kept, from ${first}`);
-      const there = last < 0 ? 'it has none yet' : `it has ${first} to ${last}`;
-      throw new ParleyError('not_found', `There is no checkpoint ${number} of ${kind} ${id}; ${there}.`);
-    }
-    const history = await historyOf(kind, id, mark);
-    let state: CheckpointState | null = null;
-    let why = 'it does not pass that point again';
-    try {
-      state = await turns('replay', () => stateAt(history, id, number, bundlePath ?? builtBundle(), client));
-    } catch (error) {
-      if (error instanceof ParleyError || !(error instanceof Error)) throw error;
-      why = error.message;
-    }
-    if (state !== null) return { mark, history, state };
-    throw new ParleyError('wrong_state', `The history of ${kind} ${id} does not replay in this version: ${why}`);
+    const newest = await historyOf(kind, id);
+    const { state, place } = await replay(kind, id, newest, number);
+    const mark = markOf(kind, id, number, place);
+    if (state !== null) return { mark, history: newest, state, place };
+    const history = await earlierRun(kind, id, mark);
+    const earlier = await replay(kind, id, history, number);
+    if (earlier.state !== null) return { mark, history, state: earlier.state, place };
+    throw new ParleyError(
+      'wrong_state',
+      `The history of ${kind} ${id} does not replay in this version: it does not pass that point again`,
+    );
   };
 
   const restores = createRestores({ client, within, pointOf });

@@ -1,5 +1,6 @@
 import type { DataConverter } from '@temporalio/common';
 import { type InjectedSinks, Worker } from '@temporalio/worker';
+import type { Place } from '../src/domain/checkpoint.js';
 import type { CheckpointState } from '../src/domain/checkpoint-view.js';
 import { inspectionName } from '../workflows/messages.js';
 import type { ParleySinks, WorkOutcome } from '../workflows/options.js';
@@ -18,6 +19,8 @@ export interface ReplayOptions {
   /** Whose state is wanted: one checkpoint's, by its number, or every one's; left out: none's. */
   inspected?: number | 'all';
   onCheckpoint?: (state: CheckpointState) => void;
+  /** Where the run stands, after each step, where one checkpoint is wanted: the last is where its history ends. */
+  onPlace?: (place: Place) => void;
   /** Hears of each activity that is asked for, where the state at every checkpoint is wanted. */
   onCall?: (call: AskedCall) => void;
   /** How the run ended; not called for one that has not, nor for one that was closed from outside. */
@@ -36,10 +39,10 @@ const heard = <Said>(listener: (said: Said) => void = () => undefined) => ({
  * @throws DeterminismViolationError or ReplayError of the SDK where the history does not fit the bundle
  */
 export const replayRun = async (options: ReplayOptions): Promise<void> => {
-  const { history, workId, bundlePath, dataConverter, inspected, onCheckpoint, onCall, onOutcome } = options;
+  const { history, workId, bundlePath, dataConverter, inspected, onCheckpoint, onPlace, onCall, onOutcome } = options;
   const sinks: InjectedSinks<ParleySinks & InspectionSinks> = {
     bus: { hint: silent, partial: silent },
-    trace: { outcome: heard(onOutcome), checkpoint: heard(onCheckpoint) },
+    trace: { outcome: heard(onOutcome), checkpoint: heard(onCheckpoint), place: heard(onPlace) },
     inspection: { called: heard(onCall) },
   };
   const replay = {

@@ -6,7 +6,7 @@ import {
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { RestoreItem } from '../src/contracts/checkpoint.js';
 import type { Kind } from '../src/contracts/work.js';
-import { keptRestores, type Restore } from '../src/domain/checkpoint.js';
+import { keptRestores, type Place, type Restore } from '../src/domain/checkpoint.js';
 import { ParleyError } from '../src/domain/errors.js';
 import { iso } from '../src/domain/instant.js';
 import type { AskedRestore, CarriedState, CheckpointsPort } from '../src/gateway/work-port.js';
@@ -90,19 +90,17 @@ export const createRestores = ({
     restores: async (kind, id) => (await placeOf(kind, id)).restores.map(restoreItem),
     restore: async (kind, id, number, { reason, by, key, ...asked }: AskedRestore) => {
       const handle = client.workflow.getHandle(id);
-      // Asked before anything is stopped: where no worker answers, nothing is.
-      const { restores: before } = await placeOf(kind, id);
-      if (key !== null && before.some((done) => done.key === key)) {
-        const { runId } = await within(kind, id, () => handle.describe());
-        return { runId, isReplayed: true };
-      }
-      const point = await pointOf(kind, id, number);
-      await asked.check(point.state.artifacts);
+      const isDone = ({ restores }: Place): boolean => key !== null && restores.some((done) => done.key === key);
       const description = await within(kind, id, () => handle.describe());
       const { runId } = description;
+      if (key !== null && isDone(await placeOf(kind, id))) return { runId, isReplayed: true };
+      // All that can go wrong does so before anything is stopped.
+      const point = await pointOf(kind, id, number);
+      await asked.check(point.state.artifacts);
       const isOpen = description.status.name === 'RUNNING' || description.status.name === 'PAUSED';
       if (isOpen) await within(kind, id, () => handle.terminate(`restored to checkpoint ${number}: ${reason}`));
-      const { restores, lastEventId } = await placeOf(kind, id);
+      // What has ended tells no more than its history did.
+      const { restores, lastEventId } = isOpen ? await placeOf(kind, id) : point.place;
       const restored: Restore = { checkpoint: number, reason, by, at: Date.now(), key, fromRunId: runId };
       const carried = {
         ...(point.state.carried as CarriedState),

@@ -40,5 +40,6 @@ export const workflowSinks = (bus: BusPort, metrics: WorkMetrics, logger: Logger
       callDuringReplay: false,
     },
     checkpoint: { fn: () => undefined, callDuringReplay: false },
+    place: { fn: () => undefined, callDuringReplay: false },
   },
 });

@@ -1,6 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { NumberedEvent } from '../src/contracts/events.js';
-import type { CheckpointMark, Restore } from '../src/domain/checkpoint.js';
+import type { CheckpointMark, Place } from '../src/domain/checkpoint.js';
 import type { FeedbackReceipt } from '../src/domain/feedback-answer.js';
 import type { GivenFeedback } from '../src/contracts/feedback.js';
 import type { Frame, FramesAnswer } from '../src/contracts/frames.js';
@@ -42,8 +42,8 @@ export const statusQuery = defineQuery<object>('status');
 export const eventsQuery = defineQuery<EventsAnswer, [since: number]>('events');
 /** The boundaries so far, of earlier runs too. */
 export const checkpointsQuery = defineQuery<CheckpointMark[]>('checkpoints');
-/** Every return to an earlier point, of earlier runs too, and the number of the last durable event. */
-export const placeQuery = defineQuery<{ restores: Restore[]; lastEventId: number }>('place');
+/** Where a piece of work stands in its history. */
+export const placeQuery = defineQuery<Place>('place');
 export const snapshotQuery = defineQuery<unknown>('snapshot');
 export const directivesQuery = defineQuery<Directives>('directives');
 export const reportSignal = defineSignal<[GroupReport]>('report');
@@ -62,6 +62,8 @@ export const fanOutWorkflowType = 'fanOut';
 export const inspectionName = (inspected: number | 'all'): string => `parley-inspection-of-${inspected}`;
 /** Whether a run is replayed for all that it passes and asks for. */
 export const isInspectedWhole = (taskQueue: string): boolean => taskQueue.startsWith(`${inspectionName('all')}-`);
+/** Whether a run is replayed for one checkpoint of it. */
+export const isInspectedAtOne = (taskQueue: string): boolean => /^parley-inspection-of-\d+-/.test(taskQueue);
 /** Whether a run is replayed for the state at that checkpoint; not where it runs, or is replayed for something else. */
 export const isInspected = (taskQueue: string, number: number): boolean => {
   const [, inspected] = /^parley-inspection-of-(\d+|all)-/.exec(taskQueue) ?? [];

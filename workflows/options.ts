@@ -7,6 +7,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import type { PartialEvent } from '../src/contracts/events.js';
+import type { Place } from '../src/domain/checkpoint.js';
 import type { CheckpointState } from '../src/domain/checkpoint-view.js';
 import type { Kind, Lifecycle, Spend } from '../src/contracts/work.js';
 
@@ -36,6 +37,8 @@ export interface ParleySinks extends Sinks {
     outcome(status: WorkOutcome): void;
     /** The checkpoint that a replay inspects; never called otherwise. */
     checkpoint(inspected: CheckpointState): void;
+    /** Where the run stands, after each step of a replay that inspects one checkpoint; never called otherwise. */
+    place(place: Place): void;
   };
 }
 export const { bus, trace } = proxySinks<ParleySinks>();

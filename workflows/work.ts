@@ -21,6 +21,7 @@ import {
   type CheckpointArtifact,
   type CheckpointMark,
   type EndedTurn,
+  type Place,
 } from '../src/domain/checkpoint.js';
 import { ParleyError, type ErrorCode } from '../src/domain/errors.js';
 import { iso } from '../src/domain/instant.js';
@@ -29,7 +30,15 @@ import { shifted } from '../src/domain/shift.js';
 import type { Amount } from '../src/domain/session/setup.js';
 import { toFailure } from '../src/failure.js';
 import { searchAttributes } from '../temporal/search-attributes.js';
-import { checkpointsQuery, eventsQuery, isInspected, placeQuery, snapshotQuery, statusQuery } from './messages.js';
+import {
+  checkpointsQuery,
+  eventsQuery,
+  isInspected,
+  isInspectedAtOne,
+  placeQuery,
+  snapshotQuery,
+  statusQuery,
+} from './messages.js';
 import { bus, trace, type WorkOutcome } from './options.js';
 
 /** The pure side of one kind of work. */
@@ -101,10 +110,7 @@ export class WorkLoop<
       ended: this.isOver,
     }));
     setHandler(checkpointsQuery, () => this.checkpoints);
-    setHandler(placeQuery, () => ({
-      restores: state.restores ?? [],
-      lastEventId: state.eventsBefore + state.events.length,
-    }));
+    setHandler(placeQuery, () => this.place);
   }
 
   get isOver(): boolean {
@@ -113,6 +119,11 @@ export class WorkLoop<
 
   private get checkpoints(): CheckpointMark[] {
     return this.state.checkpoints ?? [];
+  }
+
+  private get place(): Place {
+    const { restores = [], eventsBefore, events } = this.state;
+    return { marks: this.checkpoints, restores, lastEventId: eventsBefore + events.length };
   }
 
   push(event: Event): void {
@@ -223,6 +234,7 @@ export class WorkLoop<
       for (const effect of step.effects) run.perform(effect);
     }
     if (state.events.length > before) bus.hint('touched');
+    if (isInspectedAtOne(workflowInfo().taskQueue)) trace.place(this.place);
     setCurrentDetails(kind.details(state.work));
     this.show();
   }

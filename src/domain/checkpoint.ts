@@ -84,6 +84,16 @@ export interface ForkOrigin {
   checkpoint: number;
 }
 
+/** Where a piece of work stands in its history. */
+export interface Place {
+  /** The boundaries so far, of earlier runs too. */
+  marks: CheckpointMark[];
+  /** Every return to an earlier point, of earlier runs too. */
+  restores: Restore[];
+  /** Number of the last durable event. */
+  lastEventId: number;
+}
+
 /** Restores kept of one piece of work. */
 const maxRestores = 100;
 
