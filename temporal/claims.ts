@@ -13,10 +13,11 @@ const withoutClaimsBytes = 1_900_000;
 export const converterFor =
   ({ payloads }: Pick<Config, 'payloads'>, claims: ArtifactStore, { isApart = false } = {}) =>
   (namespace: string): DataConverter => {
-    const isReached = !isApart || payloads.isPlaceNamed;
-    const maxBytes = isReached ? payloads.maxBytes : Math.min(payloads.maxBytes, withoutClaimsBytes);
+    const isShared = !isApart || payloads.isPlaceNamed;
+    const maxBytes = isShared ? payloads.maxBytes : Math.min(payloads.maxBytes, withoutClaimsBytes);
     return createDataConverter({
-      claims: isReached ? claims : null,
+      claims,
+      isShared,
       namespace,
       inlineBytes: payloads.inlineBytes,
       maxBytes,

@@ -11,8 +11,10 @@ import { answerMark, oversized } from '../src/domain/payload-limit.js';
 import { toFailure } from '../src/failure.js';
 
 export interface ClaimOptions {
-  /** Where payloads go that are too large for a history; null: nowhere, they are refused beyond `maxBytes`. */
-  claims: ArtifactStore | null;
+  /** Where payloads go that are too large for a history, and where they are read from. */
+  claims: ArtifactStore;
+  /** Whether every process finds that place. Where it does not, nothing goes there, and what is beyond `maxBytes` is refused. */
+  isShared: boolean;
   /** Of Temporal: each has claims of its own. */
   namespace: string;
   /** Payloads above it go to `claims`. */
@@ -107,13 +109,13 @@ class ClaimCodec implements PayloadCodec {
 
   /** @throws ApplicationFailure invalid_request, not to be tried again, for a payload beyond the limit */
   private async store(payload: Payload, context: SerializationContext | undefined): Promise<Payload> {
-    const { claims, namespace, maxBytes } = this.options;
+    const { claims, isShared, namespace, maxBytes } = this.options;
     const data = payload.data ?? new Uint8Array();
     const activity = this.side === 'worker' ? (asyncLocalStorage.getStore() as Context | undefined) : undefined;
     const isHeld = this.side === 'client' || activity !== undefined;
     if (isHeld && data.byteLength > maxBytes)
       throw toFailure(oversized(producerIn(context, activity), data.byteLength, maxBytes));
-    if (claims === null) return payload;
+    if (!isShared) return payload;
     const digest = `sha256:${createHash('sha256').update(data).digest('hex')}`;
     if (Date.now() - (this.stored.get(digest) ?? 0) > storedForMs) {
       await claims.put(claimScope(namespace), data);
@@ -146,7 +148,7 @@ class ClaimCodec implements PayloadCodec {
     const digest = claimOf(payload);
     if (digest === null) return payload;
     const { claims, namespace } = this.options;
-    const opened = await claims?.open(claimScope(namespace), digest);
+    const opened = await claims.open(claimScope(namespace), digest);
     if (!opened) {
       throw new ParleyError(
         'unavailable',

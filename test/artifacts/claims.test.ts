@@ -24,6 +24,7 @@ const aCodec = (limits: { inlineBytes?: number; maxBytes?: number; namespace?: s
   const claims: ArtifactStore = { ...store, put: (...given) => ((puts += 1), store.put(...given)) };
   const dataConverter = createDataConverter({
     claims,
+    isShared: true,
     namespace: 'default',
     inlineBytes: 100,
     maxBytes: 10_000,
@@ -127,14 +128,17 @@ describe('a claim check', () => {
     expect(puts()).toBe(1);
   });
 
-  test('without a place for claims keeps payloads inline, and refuses those beyond the limit', async () => {
-    const codec = codecIn(
-      createDataConverter({ claims: null, namespace: 'default', inlineBytes: 100, maxBytes: 1_000 }),
-    );
+  test('in a place that others do not find keeps payloads inline, refuses those beyond the limit, and reads what is there', async () => {
+    const { codec: before, store, puts } = aCodec();
+    const claims = await before.encode([payloadOf('z'.repeat(200))]);
+    const apart = { claims: store, isShared: false, namespace: 'default', inlineBytes: 100, maxBytes: 1_000 };
+    const codec = codecIn(createDataConverter(apart));
     const large = payloadOf('x'.repeat(900));
     expect(await codec.encode([large])).toEqual([large]);
     await expect(codec.encode([payloadOf('x'.repeat(999))])).rejects.toThrow(
       'takes 1001 bytes; one payload may take at most 1000',
     );
+    expect(valueOf((await codec.decode(claims))[0])).toBe('z'.repeat(200));
+    expect(puts()).toBe(1);
   });
 });

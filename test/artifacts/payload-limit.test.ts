@@ -25,7 +25,8 @@ beforeAll(async () => {
   temporal = await connectForWorker({
     address: process.env['TEST_TEMPORAL_ADDRESS'] ?? '',
     namespace: 'default',
-    converter: (namespace) => createDataConverter({ claims: store, namespace, inlineBytes: 65_536, maxBytes }),
+    converter: (namespace) =>
+      createDataConverter({ claims: store, isShared: true, namespace, inlineBytes: 65_536, maxBytes }),
   });
   const bundlePath = join(folder, 'workflows.cjs');
   writeFileSync(bundlePath, await bundleWorkflows(fileURLToPath(new URL('./large-workflows.ts', import.meta.url))));
@@ -60,7 +61,10 @@ const run = async <R>(workflow: (length: number) => Promise<R>, length: number) 
     (error: unknown) => ({ result: null, failure: error }),
   );
   const { events = [] } = await handle.fetchHistory();
-  const failedTasks = (events ?? []).filter((event) => event.workflowTaskFailedEventAttributes).length;
+  // A busy machine may take so long over 64 MiB that a task is tried again; that the payload itself failed one is the fault.
+  const failedTasks = (events ?? []).filter(({ workflowTaskFailedEventAttributes: failed }) =>
+    failed?.failure?.message?.includes('one payload may take'),
+  ).length;
   const attempts = (events ?? []).filter((event) => event.activityTaskStartedEventAttributes).length;
   return { ...ended, failedTasks, attempts, workflowId };
 };
@@ -91,7 +95,7 @@ describe('a payload', () => {
     ],
     ['ends with', endsWith, (id: string) => `The result of workflow endsWith (${id})`],
   ])(
-    'beyond the limit that a workflow %s fails it at once, in its first task',
+    'beyond the limit that a workflow %s fails it at once, and no task of it',
     async (_, workflow: (length: number) => Promise<unknown>, producer) => {
       const { failure, failedTasks, attempts, workflowId } = await run(workflow, maxPayloadBytes);
       expect(fromFailure(failure)).toMatchObject({ code: 'invalid_request', retryable: false });
