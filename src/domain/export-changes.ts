@@ -81,11 +81,11 @@ const changed = (value: Json | undefined, parts: readonly string[], to: Json | u
     else items[Number(part)] = item;
     return items;
   }
-  const members: Members = isMembers(value) ? { ...value } : {};
-  const member = changed(members[part], rest, to);
-  if (member === undefined) delete members[part];
-  else members[part] = member;
-  return members;
+  const members: Members = isMembers(value) ? value : {};
+  const member = changed(Object.hasOwn(members, part) ? members[part] : undefined, rest, to);
+  if (member === undefined) return Object.fromEntries(Object.entries(members).filter(([name]) => name !== part));
+  // A computed name is a member like any other, "__proto__" too.
+  return { ...members, [part]: member };
 };
 
 /** A value with changes made to it, in order; the value itself stays as it is. */

@@ -13,7 +13,8 @@ export const sessionTurns = (before: Session, after: Session, event: SessionEven
     .filter((lane) => hasEnded(lane) && running.has(lane.setup.laneId))
     .map(({ setup, state, reason }) => ({
       agentId: setup.laneId,
-      error: state === 'FINALIZED' ? null : (reason?.message ?? state),
+      // One that is cut off, or was never let in, has not gone wrong.
+      error: state === 'FAILED' ? (reason?.message ?? state) : null,
     }));
   if (event.type === 'SCORED')
     lanes.push({ agentId: 'judge', error: event.partition === null ? (event.message ?? 'no partition') : null });
