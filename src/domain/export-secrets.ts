@@ -11,7 +11,7 @@ const holders = new Set(['env', 'headers']);
 const secretName =
   /(^|[_-])(api[_-]?keys?|((access|refresh|auth|bearer|session)[_-]?)?token|secrets?|password|passwd|passphrase|authorization|cookie|credentials?|(private|access|lane)[_-]?keys?)$/i;
 const isHolder = (name: string): boolean => holders.has(name.toLowerCase());
-const isSecretName = (name: string): boolean => secretName.test(name);
+const isSecretName = (name: string): boolean => secretName.test(name.replace(/([a-z0-9])([A-Z])/g, '$1_$2'));
 
 /** Keys and passwords that can be told by their form. */
 const secretForms: readonly [RegExp, string][] = [

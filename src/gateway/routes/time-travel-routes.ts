@@ -82,7 +82,8 @@ export const timeTravelRoutes = <
       throw invalidRequest([
         { path: 'rollback', message: `must be false: a ${kind} does nothing that could be taken back` },
       ]);
-    if ((await port(ports).closedAs(id)) !== null)
+    const { lifecycle } = await port(ports).status(id);
+    if (lifecycle !== 'running' && lifecycle !== 'waiting')
       throw new ProblemError(
         'wrong_state',
         `${kind} ${id} has ended, and with it the snapshot that a rollback needs; restore it without rollback.`,
