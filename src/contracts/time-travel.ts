@@ -65,12 +65,9 @@ export const comparedSchema = z
     lifecycle: lifecycleSchema,
     state: z.string(),
     answer: anyJson.meta({ description: 'null: there is none yet.' }),
-    agreement: z
-      .number()
-      .nullable()
-      .meta({
-        description: 'Agreement of a session, consensus of a debate, score of a refinement, share of a fan-out.',
-      }),
+    agreement: z.number().nullable().meta({
+      description: 'Agreement of a session, consensus of a debate, score of a refinement, share of a fan-out.',
+    }),
     spend: spendSchema,
     elapsed_ms: z.number().int().min(0).meta({ description: 'Until now while it runs.' }),
     started_at: z.iso.datetime(),
@@ -85,11 +82,9 @@ export const comparisonSchema = z
   .strictObject({
     a: comparedSchema,
     b: comparedSchema,
-    differences: z
-      .array(z.strictObject({ path: z.string(), a: anyJson.optional(), b: anyJson.optional() }))
-      .meta({
-        description: 'Where the bodies that they were started with differ; a side that is left out has nothing there.',
-      }),
+    differences: z.array(z.strictObject({ path: z.string(), a: anyJson.optional(), b: anyJson.optional() })).meta({
+      description: 'Where the bodies that they were started with differ; a side that is left out has nothing there.',
+    }),
     more_differences: z.number().int().min(0).meta({ description: 'How many differences are not listed.' }),
   })
   .meta({ id: 'Comparison' });
