@@ -5,11 +5,11 @@ import type { CheckpointMark, ForkOrigin, Place } from '../src/domain/checkpoint
 import { ParleyError } from '../src/domain/errors.js';
 import { goneBecause, retained, type RetentionRules, retentionPreset } from '../src/domain/retention.js';
 import type { CarriedState, CheckpointsPort } from '../src/gateway/work-port.js';
-import { checkpointsQuery } from '../workflows/messages.js';
+import { placeQuery } from '../workflows/messages.js';
 import { builtBundle } from './built-bundle.js';
 import { type History, replayRun } from './replaying.js';
 import { converterOf } from './data-converter.js';
-import { createRestores } from './restores.js';
+import { createRestore, restoreItem } from './restores.js';
 import { searchAttributes } from './search-attributes.js';
 import { startedWith } from './started-with.js';
 import { notFound, translated } from './temporal-errors.js';
@@ -82,8 +82,8 @@ export const createCheckpoints = (options: CheckpointsOptions): CheckpointsPort 
       throw translated(error, kind, id);
     }
   };
-  const marksOf = (kind: Kind, id: string): Promise<CheckpointMark[]> =>
-    within(kind, id, () => client.workflow.getHandle(id).query(checkpointsQuery));
+  const placeOf = (kind: Kind, id: string): Promise<Place> =>
+    within(kind, id, () => client.workflow.getHandle(id).query(placeQuery));
 
   const historyOf = (kind: Kind, id: string, runId?: string): Promise<History> =>
     within(kind, id, () => client.workflow.getHandle(id, runId).fetchHistory());
@@ -139,16 +139,19 @@ export const createCheckpoints = (options: CheckpointsOptions): CheckpointsPort 
     );
   };
 
-  const restores = createRestores({ client, within, pointOf });
+  const restore = createRestore({ client, within, placeOf, pointOf });
 
   return {
-    list: async (kind, id) =>
-      retained(await marksOf(kind, id), Date.now(), retention).kept.map(({ mark }) => checkpointItem(id, mark)),
+    list: async (kind, id) => {
+      const { marks, restores } = await placeOf(kind, id);
+      const { kept } = retained(marks, Date.now(), retention);
+      return { items: kept.map(({ mark }) => checkpointItem(id, mark)), restores: restores.map(restoreItem) };
+    },
     inspect: async (kind, id, number) => {
       const { mark, state } = await pointOf(kind, id, number);
       return checkpointDocument(id, mark, state);
     },
-    ...restores,
+    restore,
     origin: async (kind, id, number) => {
       const { history, state } = await pointOf(kind, id, number);
       const { request } = await startedWith(client, history);

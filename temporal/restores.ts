@@ -10,7 +10,6 @@ import { keptRestores, type Place, type Restore } from '../src/domain/checkpoint
 import { ParleyError } from '../src/domain/errors.js';
 import { iso } from '../src/domain/instant.js';
 import type { AskedRestore, CarriedState, CheckpointsPort } from '../src/gateway/work-port.js';
-import { placeQuery } from '../workflows/messages.js';
 import type { Point } from './checkpoints.js';
 import { searchAttributes } from './search-attributes.js';
 import { startedWith } from './started-with.js';
@@ -18,10 +17,11 @@ import { startedWith } from './started-with.js';
 interface RestoreParts {
   client: Client;
   within: <T>(kind: Kind, id: string, ask: () => Promise<T>) => Promise<T>;
+  placeOf: (kind: Kind, id: string) => Promise<Place>;
   pointOf: (kind: Kind, id: string, number: number) => Promise<Point>;
 }
 
-const restoreItem = ({ checkpoint, reason, by, at, fromRunId }: Restore): RestoreItem => ({
+export const restoreItem = ({ checkpoint, reason, by, at, fromRunId }: Restore): RestoreItem => ({
   checkpoint,
   reason,
   by,
@@ -45,13 +45,7 @@ const attributesOf = ({ typedSearchAttributes: before }: WorkflowExecutionDescri
  * Restores of any kind of work: what runs is stopped, and a new run of the same id begins with the state of the checkpoint
  * (docs/decisions/0015: why not by a reset of Temporal's). Its durable events follow those that were told before.
  */
-export const createRestores = ({
-  client,
-  within,
-  pointOf,
-}: RestoreParts): Pick<CheckpointsPort, 'restores' | 'restore'> => {
-  const placeOf = (kind: Kind, id: string) => within(kind, id, () => client.workflow.getHandle(id).query(placeQuery));
-
+export const createRestore = ({ client, within, placeOf, pointOf }: RestoreParts): CheckpointsPort['restore'] => {
   const startFrom = async (
     kind: Kind,
     id: string,
@@ -86,30 +80,27 @@ export const createRestores = ({
     }
   };
 
-  return {
-    restores: async (kind, id) => (await placeOf(kind, id)).restores.map(restoreItem),
-    restore: async (kind, id, number, { reason, by, key, ...asked }: AskedRestore) => {
-      const handle = client.workflow.getHandle(id);
-      const isDone = ({ restores }: Place): boolean => key !== null && restores.some((done) => done.key === key);
-      const description = await within(kind, id, () => handle.describe());
-      const { runId } = description;
-      if (key !== null && isDone(await placeOf(kind, id))) return { runId, isReplayed: true };
-      // All that can go wrong does so before anything is stopped.
-      const point = await pointOf(kind, id, number);
-      await asked.check(point.state.artifacts);
-      const isOpen = description.status.name === 'RUNNING' || description.status.name === 'PAUSED';
-      if (isOpen) await within(kind, id, () => handle.terminate(`restored to checkpoint ${number}: ${reason}`));
-      // What has ended tells no more than its history did.
-      const { restores, lastEventId } = isOpen ? await placeOf(kind, id) : point.place;
-      const restored: Restore = { checkpoint: number, reason, by, at: Date.now(), key, fromRunId: runId };
-      const carried = {
-        ...(point.state.carried as CarriedState),
-        eventsBefore: lastEventId,
-        previousRunId: runId,
-        isRestored: true,
-        restores: keptRestores(restores, restored),
-      };
-      return { runId: await startFrom(kind, id, point, description, carried), isReplayed: false };
-    },
+  return async (kind, id, number, { reason, by, key, ...asked }: AskedRestore) => {
+    const handle = client.workflow.getHandle(id);
+    const isDone = ({ restores }: Place): boolean => key !== null && restores.some((done) => done.key === key);
+    const description = await within(kind, id, () => handle.describe());
+    const { runId } = description;
+    if (key !== null && isDone(await placeOf(kind, id))) return { runId, isReplayed: true };
+    // All that can go wrong does so before anything is stopped.
+    const point = await pointOf(kind, id, number);
+    await asked.check(point.state.artifacts);
+    const isOpen = description.status.name === 'RUNNING' || description.status.name === 'PAUSED';
+    if (isOpen) await within(kind, id, () => handle.terminate(`restored to checkpoint ${number}: ${reason}`));
+    // What has ended tells no more than its history did.
+    const { restores, lastEventId } = isOpen ? await placeOf(kind, id) : point.place;
+    const restored: Restore = { checkpoint: number, reason, by, at: Date.now(), key, fromRunId: runId };
+    const carried = {
+      ...(point.state.carried as CarriedState),
+      eventsBefore: lastEventId,
+      previousRunId: runId,
+      isRestored: true,
+      restores: keptRestores(restores, restored),
+    };
+    return { runId: await startFrom(kind, id, point, description, carried), isReplayed: false };
   };
 };

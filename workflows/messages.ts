@@ -1,6 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { NumberedEvent } from '../src/contracts/events.js';
-import type { CheckpointMark, Place } from '../src/domain/checkpoint.js';
+import type { Place } from '../src/domain/checkpoint.js';
 import type { FeedbackReceipt } from '../src/domain/feedback-answer.js';
 import type { GivenFeedback } from '../src/contracts/feedback.js';
 import type { Frame, FramesAnswer } from '../src/contracts/frames.js';
@@ -40,8 +40,6 @@ export interface GroupReport {
 /** Every kind's own status document. */
 export const statusQuery = defineQuery<object>('status');
 export const eventsQuery = defineQuery<EventsAnswer, [since: number]>('events');
-/** The boundaries so far, of earlier runs too. */
-export const checkpointsQuery = defineQuery<CheckpointMark[]>('checkpoints');
 /** Where a piece of work stands in its history. */
 export const placeQuery = defineQuery<Place>('place');
 export const snapshotQuery = defineQuery<unknown>('snapshot');

@@ -30,15 +30,7 @@ import { shifted } from '../src/domain/shift.js';
 import type { Amount } from '../src/domain/session/setup.js';
 import { toFailure } from '../src/failure.js';
 import { searchAttributes } from '../temporal/search-attributes.js';
-import {
-  checkpointsQuery,
-  eventsQuery,
-  isInspected,
-  isInspectedAtOne,
-  placeQuery,
-  snapshotQuery,
-  statusQuery,
-} from './messages.js';
+import { eventsQuery, isInspected, isInspectedAtOne, placeQuery, snapshotQuery, statusQuery } from './messages.js';
 import { bus, trace, type WorkOutcome } from './options.js';
 
 /** The pure side of one kind of work. */
@@ -109,7 +101,6 @@ export class WorkLoop<
       runId: workflowInfo().runId,
       ended: this.isOver,
     }));
-    setHandler(checkpointsQuery, () => this.checkpoints);
     setHandler(placeQuery, () => this.place);
   }
 

@@ -122,7 +122,6 @@ export const createPorts = ({
   checkpoints = {
     list: noCheckpoints,
     inspect: noCheckpoints,
-    restores: noCheckpoints,
     restore: noCheckpoints,
     origin: noCheckpoints,
     beginning: noCheckpoints,

@@ -130,6 +130,8 @@ export interface Route<
    * with `tenant` in its query or body needs none: there the caller's own tenant is filled in, and any other refused.
    */
   owner?(params: z.output<P>, ports: Ports): Promise<{ tenant: string; what: string }>;
+  /** Whether the handler itself looks whose things it is about, where the path does not name them. */
+  asksOwners?: boolean;
   /** Whether it is about the whole installation, so that only callers who are bound to no tenant may. */
   allTenants?: boolean;
   handle(

@@ -5,7 +5,7 @@ import type { FanOutStatus } from '../contracts/fan-out-status.js';
 import type { Frame, FramesAnswer, Json } from '../contracts/frames.js';
 import type { RefinementStatus } from '../contracts/refinement-status.js';
 import type { SessionStatus } from '../contracts/session.js';
-import type { Checkpoint, CheckpointItem, RestoreItem } from '../contracts/checkpoint.js';
+import type { Checkpoint, CheckpointList } from '../contracts/checkpoint.js';
 import type { Kind, Lifecycle, WorkList } from '../contracts/work.js';
 import type { CheckpointArtifact, ForkOrigin } from '../domain/checkpoint.js';
 import type { DebateSetup } from '../domain/debate/setup.js';
@@ -115,15 +115,13 @@ export type RefinementsPort = WorkPort<RefinementSetup, RefinementStatus>;
 
 /** Named points of a piece of work's history, for every kind (spec 07). */
 export interface CheckpointsPort {
-  /** Oldest first. @throws ParleyError not_found, unavailable */
-  list(kind: Kind, id: string): Promise<CheckpointItem[]>;
+  /** Those that are kept and every return to one, both oldest first. @throws ParleyError not_found, unavailable */
+  list(kind: Kind, id: string): Promise<CheckpointList>;
   /**
    * The state at that point, without any side effect.
    * @throws ParleyError not_found, gone (retention), wrong_state (the history does not replay in this version), unavailable
    */
   inspect(kind: Kind, id: string, number: number): Promise<Checkpoint>;
-  /** Every return to an earlier point, oldest first. @throws as `list` */
-  restores(kind: Kind, id: string): Promise<RestoreItem[]>;
   /**
    * Runs the work on from that point, under the same id; what runs is stopped. @throws as `inspect`
    * @returns the run that goes on, and whether an earlier request with the same `key` had done it

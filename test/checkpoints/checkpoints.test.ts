@@ -23,7 +23,7 @@ interface Ended {
 }
 const read = async <T>(path: string, status = 200): Promise<T> => {
   const answer = await product.get(path);
-  expect(answer.status).toBe(status);
+  expect(answer).toMatchObject({ status });
   return answer.body;
 };
 const list = async (path: string) => (await read<CheckpointList>(`${path}/checkpoints`)).items;

@@ -86,7 +86,9 @@ describe('forked at each of its checkpoints with nothing changed', () => {
       const path = `/v1/${collection}/${original.id}`;
       const picked = ({ result }: Ended) =>
         Object.fromEntries(same.map((name) => [name, (result as Record<string, unknown>)[name]]));
-      const { items } = (await product.get(`${path}/checkpoints`)).body as CheckpointList;
+      const { items: all } = (await product.get(`${path}/checkpoints`)).body as CheckpointList;
+      // Of many, the first, every third, and the last.
+      const items = all.length < 10 ? all : all.filter((item, index) => index % 3 === 0 || item === all.at(-1));
       for (const { sequence_num, phase } of items) {
         if (!isForkable(phase)) {
           const { status, body } = await product.post(`${path}/fork`, { checkpoint: sequence_num });

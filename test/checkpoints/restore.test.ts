@@ -29,7 +29,7 @@ interface Ended {
 const pathOf = (collection: string, id: string): string => `/v1/${collection}/${id}`;
 const checkpointsOf = async (path: string): Promise<CheckpointList> => {
   const { status, body } = await product.get(`${path}/checkpoints`);
-  expect(status).toBe(200);
+  expect({ status, body }).toMatchObject({ status: 200 });
   return body as CheckpointList;
 };
 /** Who had a turn and how it ended; who runs beside others may end in any order. */

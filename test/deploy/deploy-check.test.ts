@@ -33,8 +33,8 @@ const harmless: Edit[] = [
   { file: 'workflows/work.ts', from: '  allHandlersFinished,\n', to: '  allHandlersFinished,\n  defineQuery,\n' },
   {
     file: 'workflows/work.ts',
-    from: 'setHandler(checkpointsQuery,',
-    to: "setHandler(defineQuery('more'), () => 1);\n    setHandler(checkpointsQuery,",
+    from: 'setHandler(placeQuery,',
+    to: "setHandler(defineQuery('more'), () => 1);\n    setHandler(placeQuery,",
   },
   { file: 'workflows/work.ts', from: 'deadline, gap or expiry', to: 'when the time has come' },
 ];

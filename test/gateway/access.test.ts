@@ -163,7 +163,8 @@ describe('every route that asks for a key', () => {
       .filter(({ access }) => access === 'api_key')
       .map((route) => [`${route.method} ${route.path}`, route] as const),
   )('%s knows whose its things are', (_, route) => {
-    expect(has(route.query) || has(route.body) || route.owner !== undefined || route.allTenants === true).toBe(true);
+    const { owner, allTenants, asksOwners } = route;
+    expect(has(route.query) || has(route.body) || owner !== undefined || allTenants || asksOwners).toBe(true);
   });
 });
 

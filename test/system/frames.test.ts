@@ -51,7 +51,12 @@ const open = async (
     key,
     try: (...frames) => product.post(`/v1/sessions/${id}/lanes/${first}/frames`, { frames }, bearer(key)),
     post: async (...frames) => {
-      const { status, body } = await remote.try(...frames);
+      let { status, body } = await remote.try(...frames);
+      // A busy machine may be too late for Temporal, which then has not taken them: an agent sends them again.
+      for (let again = 0; status === 503 && again < 5; again += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        ({ status, body } = await remote.try(...frames));
+      }
       if (status !== 200) throw new Error(JSON.stringify(body));
       return body;
     },

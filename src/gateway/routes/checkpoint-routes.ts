@@ -55,11 +55,7 @@ export const checkpointRoutes = (
       problems: ['unauthorized', 'not_found', 'wrong_state', 'unavailable'],
       handle: async ({ params }, ports) => {
         await owner(params, ports);
-        const [items, restores] = await Promise.all([
-          ports.checkpoints.list(kind, params.id),
-          ports.checkpoints.restores(kind, params.id),
-        ]);
-        return { status: 200, body: { items, restores } };
+        return { status: 200, body: await ports.checkpoints.list(kind, params.id) };
       },
     }),
     route({

@@ -81,6 +81,7 @@ export const compareRoute = route({
   },
   problems: ['unauthorized', 'not_found', 'invalid_request', 'wrong_state', 'unavailable'],
   access: 'api_key',
+  asksOwners: true,
   handle: async ({ query }, ports, call) => {
     const [left, right] = await Promise.all([sideOf(query.a, ports, call), sideOf(query.b, ports, call)]);
     const { differences, more } = differencesOf(left.request, right.request);
