@@ -52,7 +52,7 @@ const replayed = async (
       state = seen;
     },
     onPlace: (seen) => {
-      place = seen;
+      place = { ...seen, marks: [...place.marks, ...seen.marks] };
     },
   });
   return { state, place };

@@ -19,7 +19,7 @@ export interface ReplayOptions {
   /** Whose state is wanted: one checkpoint's, by its number, or every one's; left out: none's. */
   inspected?: number | 'all';
   onCheckpoint?: (state: CheckpointState) => void;
-  /** Where the run stands, after each step, where one checkpoint is wanted: the last is where its history ends. */
+  /** Where the run stands, with new marks, after each step, where one checkpoint is wanted: the last is where its history ends. */
   onPlace?: (place: Place) => void;
   /** Hears of each activity that is asked for, where the state at every checkpoint is wanted. */
   onCall?: (call: AskedCall) => void;

@@ -37,7 +37,10 @@ export interface ParleySinks extends Sinks {
     outcome(status: WorkOutcome): void;
     /** The checkpoint that a replay inspects; never called otherwise. */
     checkpoint(inspected: CheckpointState): void;
-    /** Where the run stands, after each step of a replay that inspects one checkpoint; never called otherwise. */
+    /**
+     * Where the run stands, after each step of a replay that inspects one checkpoint, with the marks that are new; never called
+     * otherwise.
+     */
     place(place: Place): void;
   };
 }

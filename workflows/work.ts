@@ -87,6 +87,8 @@ export class WorkLoop<
   private armed: number | null = null;
   private readonly open = new Set<Effect>();
   private shown = { state: '', waiting: '' };
+  /** Number of the last mark that a replay has told. */
+  private toldMark = -1;
 
   constructor(
     private readonly kind: WorkKind<Work, Event, Effect, S>,
@@ -225,8 +227,12 @@ export class WorkLoop<
       for (const effect of step.effects) run.perform(effect);
     }
     if (state.events.length > before) bus.hint('touched');
-    if (isInspectedAtOne(workflowInfo().taskQueue)) trace.place(this.place);
-    setCurrentDetails(kind.details(state.work));
+    if (isInspectedAtOne(workflowInfo().taskQueue)) {
+      // Each mark once: they are many, and copied on their way out.
+      const { marks, ...place } = this.place;
+      trace.place({ ...place, marks: marks.filter(({ number }) => number > this.toldMark) });
+      this.toldMark = marks.at(-1)?.number ?? -1;
+    } else setCurrentDetails(kind.details(state.work));
     this.show();
   }
 
