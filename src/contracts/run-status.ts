@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { approvalSchema, feedbackSchema } from './feedback.js';
+import { runStepKinds } from './run.js';
+import { lifecycleSchema, linksSchema, spendSchema, waitingSchema, workIdSchema } from './work.js';
+
+/** Spec 06: the last four are the stop states, of which `awaiting_feedback` and `error` are pauses. */
+export const runStates = ['pending', 'in_progress', 'awaiting_feedback', 'error', 'completed', 'cancelled'] as const;
+export const runStateSchema = z.enum(runStates);
+export type RunStateName = z.infer<typeof runStateSchema>;
+
+export const runStepStates = [
+  'pending',
+  'in_progress',
+  'awaiting_feedback',
+  'completed',
+  'failed',
+  'skipped',
+  'cancelled',
+] as const;
+export const runStepStateSchema = z.enum(runStepStates);
+export type RunStepStateName = z.infer<typeof runStepStateSchema>;
+
+export const runErrorSchema = z
+  .strictObject({
+    code: z.string(),
+    message: z.string(),
+    phase: z.string().nullable().meta({ description: 'null: it failed before the first step.' }),
+    step: z.string().nullable(),
+    retryable: z.boolean().meta({ description: 'Whether doing it again can help; else the run can only be aborted.' }),
+  })
+  .meta({ id: 'RunError' });
+export type RunError = z.infer<typeof runErrorSchema>;
+
+/** One try of a step. */
+export const runAttemptSchema = z
+  .strictObject({
+    attempt: z.number().int().min(1),
+    work_id: workIdSchema
+      .nullable()
+      .meta({ description: 'The piece of work that it is; null: a command, or not begun yet.' }),
+    outcome: z.enum(['completed', 'failed', 'cancelled']).nullable().meta({ description: 'null: it is under way.' }),
+    error: z.strictObject({ code: z.string(), message: z.string(), retryable: z.boolean() }).nullable(),
+    comment: z.string().nullable().meta({ description: 'The changes that were asked of this try.' }),
+    spend: spendSchema,
+    started_at: z.iso.datetime(),
+    ended_at: z.iso.datetime().nullable(),
+  })
+  .meta({ id: 'RunAttempt' });
+
+export const runStepStatusSchema = z
+  .strictObject({
+    name: z.string(),
+    kind: z.enum(runStepKinds),
+    state: runStepStateSchema,
+    on_error: z.enum(['fail', 'ask']),
+    attempts: z.array(runAttemptSchema),
+    output: z.json().meta({ description: 'Of the latest try that completed; of a gate the answer. null: none.' }),
+  })
+  .meta({ id: 'RunStepStatus' });
+
+export const runResultSchema = z
+  .strictObject({
+    outcome: z.enum(['completed', 'cancelled']),
+    reason: z.string().meta({ description: 'In a sentence, why it ended so.' }),
+    steps: z.strictObject({
+      total: z.number().int(),
+      completed: z.number().int(),
+      skipped: z.number().int(),
+    }),
+    output: z.json().meta({ description: 'Of the last step that has one; null: none.' }),
+    branch: z.string().nullable(),
+  })
+  .meta({ id: 'RunResult' });
+export type RunResult = z.infer<typeof runResultSchema>;
+
+/** A request of a run: an approval is evidence (spec 08), any other is closed by the first valid answer. */
+export const runFeedbackSchema = z.union([approvalSchema, feedbackSchema]).meta({ id: 'RunFeedback' });
+export type RunFeedback = z.infer<typeof runFeedbackSchema>;
+
+/** GET /v1/runs/{id} (spec 06, 10). */
+export const runStatusSchema = z
+  .strictObject({
+    id: workIdSchema,
+    kind: z.literal('run'),
+    tenant: z.string(),
+    labels: z.record(z.string(), z.string()),
+    lifecycle: lifecycleSchema,
+    state: runStateSchema,
+    work_id: z.string(),
+    workspace: z.strictObject({
+      path: z.string().nullable().meta({ description: 'The folder of the run; null: it is not there yet.' }),
+      from: z.string().nullable().meta({ description: 'What it was made of; null: it began empty.' }),
+      branch: z.string().nullable(),
+    }),
+    phase: z.string().nullable().meta({ description: 'Where it is; null: it has ended.' }),
+    step: z.string().nullable(),
+    phases: z.array(z.strictObject({ name: z.string(), steps: z.array(runStepStatusSchema) })),
+    feedback: z.array(runFeedbackSchema).meta({ description: 'What people were asked, the open one last.' }),
+    waiting: waitingSchema.nullable(),
+    result: runResultSchema.nullable(),
+    error: runErrorSchema
+      .nullable()
+      .meta({ description: 'Why the last step failed, until it is done again or skipped.' }),
+    spend: spendSchema,
+    dropped_events: z.number().int().meta({ description: 'Events that came where the machine takes none.' }),
+    started_at: z.iso.datetime(),
+    ended_at: z.iso.datetime().nullable(),
+    links: linksSchema,
+  })
+  .meta({ id: 'RunStatus' });
+export type RunStatus = z.infer<typeof runStatusSchema>;

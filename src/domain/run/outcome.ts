@@ -1,0 +1,78 @@
+import type { DebateStatus } from '../../contracts/debate-status.js';
+import type { TaskReport } from '../../contracts/execution.js';
+import type { FanOutStatus } from '../../contracts/fan-out-status.js';
+import type { Json } from '../../contracts/frames.js';
+import type { RefinementStatus } from '../../contracts/refinement-status.js';
+import type { SessionStatus } from '../../contracts/session.js';
+import { micros, noAmount } from '../budget.js';
+import type { Amount } from '../session/setup.js';
+import type { StepFault, StepOutcome } from './effects.js';
+
+/** The status of a piece of work that a step has started. */
+export type StartedStatus = SessionStatus | DebateStatus | FanOutStatus | RefinementStatus;
+
+/** What doing it again cannot help against: a policy, a budget, a body that is wrong. */
+const finalCodes: ReadonlySet<string> = new Set(['ESEC', 'EBUDGET', 'invalid_request', 'forbidden', 'unauthorized']);
+
+/** A failure with its code: whether it is worth another try follows from that (details 5.2). */
+export const faultWith = (code: string, message: string): StepFault => ({
+  code,
+  message,
+  retryable: !finalCodes.has(code),
+});
+
+const amountOf = ({ tokens, usd }: { tokens: number; usd: string }): Amount => ({
+  tokens,
+  usdMicros: micros(Number(usd)),
+});
+
+const json = (value: unknown): Json => JSON.parse(JSON.stringify(value ?? null)) as Json;
+
+/** What a step hands on: the answer of its work, without how it came about, which stands in the work's own status. */
+const outputOf = (status: StartedStatus): Json => {
+  switch (status.kind) {
+    case 'session':
+      return json(status.result?.answer);
+    case 'refinement':
+      return json(status.result?.output);
+    case 'fan-out':
+      return json(status.result?.value);
+    case 'debate': {
+      const { result } = status;
+      return result && json({ decision: result.decision, outcome: result.outcome, reason: result.reason });
+    }
+  }
+};
+
+/** How the work of a step ended, from its status. A debate that decides against its plan, or takes it back, has failed. */
+export const outcomeOf = (status: StartedStatus): StepOutcome => {
+  const { lifecycle, error, kind } = status;
+  const usage = amountOf(status.spend);
+  if (lifecycle === 'cancelled') return { outcome: 'stopped', usage };
+  if (lifecycle !== 'completed') {
+    const fault = faultWith(error?.code ?? 'EAGENTDOWN', error?.message ?? `the ${kind} failed`);
+    return { outcome: 'failed', fault, usage };
+  }
+  if (status.kind === 'debate' && status.result && status.result.outcome !== 'succeeded') {
+    const { outcome, reason } = status.result;
+    return { outcome: 'failed', fault: faultWith('ECONSENSUS', `the debate ended ${outcome}: ${reason}`), usage };
+  }
+  return { outcome: 'completed', output: outputOf(status), usage };
+};
+
+/** How a command ended, from its report (spec 06 "sandboxed command"). */
+export const outcomeOfCommand = ({ outcome, reason, command, unmet }: TaskReport): StepOutcome => {
+  if (outcome !== 'succeeded') {
+    const code = outcome === 'refused' ? 'ESEC' : 'EAGENTDOWN';
+    const tail = command?.stderr_tail.trim() || command?.stdout_tail.trim() || '';
+    const said = tail === '' ? '' : `: ${tail.slice(-500)}`;
+    const why = reason ?? (unmet.join('; ') || `the command ${outcome}`);
+    return { outcome: 'failed', fault: faultWith(code, `${why}${said}`), usage: noAmount };
+  }
+  const output = {
+    exit_code: command?.exit_code ?? null,
+    stdout: command?.stdout_tail ?? '',
+    stderr: command?.stderr_tail ?? '',
+  };
+  return { outcome: 'completed', output, usage: noAmount };
+};

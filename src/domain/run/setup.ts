@@ -1,0 +1,75 @@
+import type { SandboxOptions } from '../../contracts/execution.js';
+import type { FeedbackOptionBody } from '../../contracts/feedback.js';
+import type { Json } from '../../contracts/frames.js';
+import type { Task } from '../../contracts/plan.js';
+import type { BudgetLimits } from '../budget.js';
+import type { DebateSetup } from '../debate/setup.js';
+import type { FanOutSetup } from '../fan-out/setup.js';
+import type { RefinementSetup } from '../refinement/setup.js';
+import type { SessionSetup } from '../session/setup.js';
+
+/** A piece of work of its own that a step starts, with everything decided that its start decides. */
+interface Started<Kind extends string, Setup> {
+  kind: Kind;
+  /** With the id of the first try; a later one has its number added. */
+  setup: Setup;
+  /** The body that would start it by itself. */
+  request: Json;
+  bodyHash: string;
+  /** What an operator sees in a list. */
+  summary: string;
+}
+
+export type StartedWork =
+  | Started<'session', SessionSetup>
+  | Started<'debate', DebateSetup>
+  | Started<'fan-out', FanOutSetup>
+  | Started<'refinement', RefinementSetup>;
+export type StartedKind = StartedWork['kind'];
+
+/** What a step does. */
+export type StepWork = StartedWork | { kind: 'command'; task: Task; sandbox: SandboxOptions } | { kind: 'gate' };
+
+export interface GateSetup {
+  type: 'approval' | 'choice' | 'input';
+  prompt: string;
+  /** null: those of the type. */
+  options: FeedbackOptionBody[] | null;
+  /** null: it waits for ever. */
+  timeoutMs: number | null;
+  /** What a timeout counts as; null: there is none. */
+  onTimeout: string | null;
+}
+
+export interface StepSetup {
+  phase: string;
+  name: string;
+  work: StepWork;
+  onError: 'fail' | 'ask';
+  gate: GateSetup | null;
+}
+
+/** Where a run works: a worktree of a repository on its branch, a copy of a folder, or an empty folder. */
+export type RunWorkspace =
+  | { from: 'repo'; repo: string; branch: string }
+  | { from: 'copy'; path: string }
+  | { from: 'nothing' };
+
+export interface RunSetup {
+  id: string;
+  tenant: string;
+  labels: Record<string, string>;
+  /** 32 hex digits; the work that its steps start has the same. */
+  traceId: string;
+  webUiUrl: string;
+  /** What it works on, as people name it. */
+  workId: string;
+  workspace: RunWorkspace;
+  /** Of all phases, in order. */
+  steps: StepSetup[];
+  budget: BudgetLimits;
+  /** Name of the key that started it, who may not approve its gates; null: not known. */
+  startedBy: string | null;
+  /** Whether only approvals given with a key count. */
+  requiresAuthentication: boolean;
+}

@@ -1,0 +1,90 @@
+import type { TaskReport } from '../../../src/contracts/execution.js';
+import { outcomeOf, outcomeOfCommand, type StartedStatus } from '../../../src/domain/run/outcome.js';
+
+const status = (kind: string, lifecycle: string, more: object): StartedStatus =>
+  ({ kind, lifecycle, error: null, result: null, spend: { tokens: 7, usd: '0.25' }, ...more }) as never;
+const usage = { tokens: 7, usdMicros: 250_000 };
+
+describe('the work of a step', () => {
+  test.each<[string, object, unknown]>([
+    ['session', { answer: { a: 1 } }, { a: 1 }],
+    ['refinement', { output: 'text' }, 'text'],
+    ['fan-out', { value: [1] }, [1]],
+    [
+      'debate',
+      { decision: 'PROCEED', outcome: 'succeeded', reason: 'r' },
+      { decision: 'PROCEED', outcome: 'succeeded', reason: 'r' },
+    ],
+  ])('that is a %s hands on its answer and what it used', (kind, result, output) => {
+    expect(outcomeOf(status(kind, 'completed', { result }))).toEqual({ outcome: 'completed', output, usage });
+  });
+
+  test.each([['blocked'], ['rolled_back'], ['rollback_incomplete'], ['aborted']])(
+    'that is a debate which ended %s has failed, and may be tried again',
+    (outcome) => {
+      const result = { decision: 'REJECT', outcome, reason: 'the votes' };
+      expect(outcomeOf(status('debate', 'completed', { result }))).toEqual({
+        outcome: 'failed',
+        fault: { code: 'ECONSENSUS', message: `the debate ended ${outcome}: the votes`, retryable: true },
+        usage,
+      });
+    },
+  );
+
+  test.each<[string, boolean]>([
+    ['EAGENTDOWN', true],
+    ['ETIMEOUT', true],
+    ['ECONSENSUS', true],
+    ['ESEC', false],
+    ['EBUDGET', false],
+    ['invalid_request', false],
+    ['forbidden', false],
+  ])('that failed with %s is worth another try: %s', (code, retryable) => {
+    const error = { code, message: 'why' };
+    expect(outcomeOf(status('session', 'failed', { error }))).toEqual({
+      outcome: 'failed',
+      fault: { code, message: 'why', retryable },
+      usage,
+    });
+  });
+
+  test('that was cancelled has stopped', () => {
+    expect(outcomeOf(status('session', 'cancelled', {}))).toEqual({ outcome: 'stopped', usage });
+  });
+});
+
+describe('a command of a step', () => {
+  const report = (more: Partial<TaskReport>): TaskReport =>
+    ({
+      outcome: 'succeeded',
+      reason: null,
+      unmet: [],
+      command: { exit_code: 0, stdout_tail: 'out', stderr_tail: '' },
+      ...more,
+    }) as TaskReport;
+
+  test('that succeeds hands on what it wrote', () => {
+    const output = { exit_code: 0, stdout: 'out', stderr: '' };
+    expect(outcomeOfCommand(report({}))).toMatchObject({ outcome: 'completed', output });
+  });
+
+  test.each<[string, Partial<TaskReport>, object]>([
+    [
+      'fails says why, with the end of its output',
+      { outcome: 'failed', reason: 'exit code 1, not 0', command: { stderr_tail: 'tsc: no' } as never },
+      { code: 'EAGENTDOWN', message: 'exit code 1, not 0: tsc: no', retryable: true },
+    ],
+    [
+      'leaves an assertion unmet says which',
+      { outcome: 'failed', unmet: ['x is not there'], command: null },
+      { message: 'x is not there', retryable: true },
+    ],
+    [
+      'is refused is not worth another try',
+      { outcome: 'refused', reason: 'rm -rf /', command: null },
+      { code: 'ESEC', retryable: false },
+    ],
+  ])('that %s', (_, more, fault) => {
+    expect(outcomeOfCommand(report(more))).toMatchObject({ outcome: 'failed', fault });
+  });
+});
