@@ -1,0 +1,51 @@
+import type { CoordinatorResponse } from '../../contracts/coordinator.js';
+import type { RunFault } from '../../contracts/coordinator-status.js';
+import type { FeedbackRequest, FeedbackSource, GivenFeedback } from '../../contracts/feedback.js';
+
+/** What a run says of itself when it is read, and whenever it moves. */
+export interface RunWord {
+  /** Counts what it has said, from 1: a word that comes late, or again, is told by it. */
+  seq: number;
+  workId: string;
+  /** As the run says it; one that nobody knows makes the run unknown. */
+  status: string;
+  branch: string | null;
+  outcome: string | null;
+  artifacts: Record<string, string> | null;
+  /** The open one. */
+  request: FeedbackRequest | null;
+  error: RunFault | null;
+}
+
+/** Responses as text, or as the JSON of spec 10, and who gave them. */
+export interface GivenResponses {
+  responses: string | CoordinatorResponse[];
+  providedBy: string;
+  authenticated: boolean;
+  source: FeedbackSource;
+}
+
+/** What a coordinator wants done. */
+export type CoordinatorEffect =
+  /** Start the run with this body, or adopt it; answered by RUN or UNREADABLE, and by a RUN for each of its moves. */
+  | { type: 'track'; runId: string; workId: string; origin: 'started' | 'adopted'; body: number | null }
+  /** Hand a run its answer; answered by RESUMED, ANSWERED_ELSEWHERE or RESUME_FAILED. */
+  | { type: 'resume'; runId: string; given: GivenFeedback }
+  /** Cancel the runs that it had started. */
+  | { type: 'cancel_runs'; runIds: string[] };
+
+/** What can happen to a coordinator, from outside the pure code. */
+export type CoordinatorEvent =
+  | { type: 'START' }
+  | { type: 'RUN'; runId: string; word: RunWord }
+  /** The state of a run cannot be read: it could not be started, is not there, or has gone. */
+  | { type: 'UNREADABLE'; runId: string; message: string }
+  | { type: 'RESPONSES'; given: GivenResponses }
+  | { type: 'RESUMED'; runId: string; requestId: string }
+  /** Somebody had answered the run itself before: the first valid answer wins. */
+  | { type: 'ANSWERED_ELSEWHERE'; runId: string; requestId: string; message: string }
+  | { type: 'RESUME_FAILED'; runId: string; requestId: string; message: string }
+  /** An answer to the coordinator's own question. */
+  | { type: 'FEEDBACK'; given: GivenFeedback }
+  | { type: 'TICK' }
+  | { type: 'CANCEL' };

@@ -1,0 +1,75 @@
+import type { AppliedResponse, CoordinatorAnswer } from '../../contracts/coordinator.js';
+import type { AggregatedRun } from '../../contracts/coordinator-status.js';
+import { type AskedWork, parseAnswerList, type ReadAnswer } from '../feedback-list.js';
+import { parseAnswers } from '../feedback-text.js';
+import type { GivenResponses } from './effects.js';
+import { needsPerson } from './runs.js';
+import type { CoordinatorState, ParsedResponses, TrackedRun } from './state.js';
+
+/** Whether the run still asks what the latest report shows: nobody answers what they have not seen (details 5.5). */
+const isPresented = (run: TrackedRun, presented: ReadonlyMap<string, AggregatedRun>): boolean =>
+  needsPerson(run) &&
+  run.request !== null &&
+  presented.get(run.runId)?.feedback_request?.request_id === run.request.request_id;
+
+const statusWords = (run: TrackedRun): string => {
+  if (run.resuming) return 'answered and being resumed';
+  return needsPerson(run) ? `${run.status} with something new, which the next report will ask` : run.status;
+};
+
+const presentedRuns = ({ aggregation }: CoordinatorState): Map<string, AggregatedRun> =>
+  new Map(aggregation?.runs.map((run) => [run.run_id, run]));
+
+const asked = (coordinator: CoordinatorState): AskedWork[] => {
+  const presented = presentedRuns(coordinator);
+  return coordinator.runs.map((run) => ({
+    workId: run.workId,
+    runId: run.runId,
+    requests: run.request && isPresented(run, presented) ? [run.request] : null,
+    status: statusWords(run),
+  }));
+};
+
+/** The runs of the latest report that still need an answer. */
+export const stillAsked = (coordinator: CoordinatorState): AggregatedRun[] => {
+  const presented = presentedRuns(coordinator);
+  return coordinator.runs.flatMap((run) => (isPresented(run, presented) ? [presented.get(run.runId)!] : []));
+};
+
+const applied = ({ workId, runId, requestId, response, comment }: ReadAnswer): AppliedResponse => ({
+  work_id: workId,
+  run_id: runId,
+  request_id: requestId,
+  response,
+  comment,
+});
+
+/** What the responses say to the runs of the latest report; `reprompt` follows when they are distributed. */
+export const parseResponses = (coordinator: CoordinatorState, given: GivenResponses): ParsedResponses => {
+  const { responses, providedBy, authenticated, source } = given;
+  const open = asked(coordinator);
+  const read = typeof responses === 'string' ? parseAnswers(responses, open) : parseAnswerList(responses, open);
+  const digests = new Map(coordinator.runs.map(({ runId, request }) => [runId, request?.digest ?? null]));
+  const answer: CoordinatorAnswer = {
+    applied: read.answers.map(applied),
+    warnings: read.warnings,
+    errors: read.errors.map(({ workId, message, valid }) => ({ work_id: workId, message, valid })),
+    reprompt: null,
+  };
+  return {
+    answer,
+    runs: read.answers.map(({ runId, requestId, response, comment }) => ({
+      runId,
+      given: {
+        request_id: requestId,
+        response,
+        comment,
+        // An approval is bound to what the report showed, also where the run has changed it in the meantime.
+        digest: digests.get(runId) ?? null,
+        provided_by: providedBy,
+        authenticated,
+        source,
+      },
+    })),
+  };
+};

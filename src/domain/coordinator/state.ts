@@ -1,0 +1,116 @@
+import type { CoordinatorAnswer } from '../../contracts/coordinator.js';
+import type {
+  Aggregation,
+  CoordinatedStatus,
+  CoordinatorResult,
+  CoordinatorStateName,
+  FeedbackHistory,
+  RunFault,
+} from '../../contracts/coordinator-status.js';
+import type { Feedback, FeedbackRequest, GivenFeedback } from '../../contracts/feedback.js';
+
+/** A run that a coordinator is to have. */
+export interface PlannedRun {
+  runId: string;
+  workId: string;
+  origin: 'started' | 'adopted';
+  /** Which of the given bodies it is started with, from 0; null: it is adopted, or has the one body for all work ids. */
+  body: number | null;
+}
+
+export interface CoordinatorSetup {
+  id: string;
+  tenant: string;
+  labels: Record<string, string>;
+  /** 32 hex digits. */
+  traceId: string;
+  webUiUrl: string;
+  runs: PlannedRun[];
+  /** How long all runs may take to come to a stop until it asks; null: for ever. */
+  waitTimeoutMs: number | null;
+}
+
+/** A run as its coordinator knows it. */
+export interface TrackedRun extends PlannedRun {
+  /** Whether it has been read, or found unreadable. */
+  isTracked: boolean;
+  /** Of the last word that counted. */
+  seq: number;
+  status: CoordinatedStatus;
+  branch: string | null;
+  outcome: string | null;
+  artifacts: Record<string, string> | null;
+  /** What people are asked about it: its own request, or one made for a failed run that has none. */
+  request: FeedbackRequest | null;
+  error: RunFault | null;
+  /** Why it is unknown or could not be resumed. */
+  reason: string | null;
+  /** The answer that it has not taken yet. */
+  resuming: { requestId: string; seq: number } | null;
+}
+
+/** What the responses of one call said, until they are distributed. */
+export interface ParsedResponses {
+  runs: { runId: string; given: GivenFeedback }[];
+  answer: CoordinatorAnswer;
+}
+
+/** A whole coordinator as plain JSON: what continue-as-new carries. */
+export interface CoordinatorState {
+  setup: CoordinatorSetup;
+  state: CoordinatorStateName;
+  startedAt: number;
+  endedAt: number | null;
+  runs: TrackedRun[];
+  /** The latest report; the ones before are told as events, and stand in `reports` by their counts. */
+  aggregation: Aggregation | null;
+  reports: Pick<Aggregation, 'report' | 'aggregated_at' | 'summary'>[];
+  /** A run has said something new since the latest report. */
+  hasChanged: boolean;
+  history: FeedbackHistory[];
+  /** Questions of the coordinator itself; the last may be open. */
+  questions: Feedback[];
+  parsed: ParsedResponses | null;
+  /** Answers that are to be handed to their runs once they are distributed. */
+  queued: ParsedResponses['runs'];
+  lastAnswer: CoordinatorAnswer | null;
+  /** From when on the wait for all runs counts. */
+  waitingFrom: number;
+  /** Since when it waits for what it waits for now, and what that is. */
+  waiting: { since: number; on: string } | null;
+  result: CoordinatorResult | null;
+  /** Events that came where nothing takes them. */
+  dropped: number;
+}
+
+export const openCoordinatorState = (setup: CoordinatorSetup, now: number): CoordinatorState => ({
+  setup,
+  state: 'S0',
+  startedAt: now,
+  endedAt: null,
+  runs: setup.runs.map((run) => ({
+    ...run,
+    isTracked: false,
+    seq: 0,
+    status: 'pending',
+    branch: null,
+    outcome: null,
+    artifacts: null,
+    request: null,
+    error: null,
+    reason: null,
+    resuming: null,
+  })),
+  aggregation: null,
+  reports: [],
+  hasChanged: false,
+  history: [],
+  questions: [],
+  parsed: null,
+  queued: [],
+  lastAnswer: null,
+  waitingFrom: now,
+  waiting: null,
+  result: null,
+  dropped: 0,
+});

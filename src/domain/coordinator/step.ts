@@ -1,0 +1,250 @@
+import type { FeedbackStep } from '../feedback.js';
+import { iso } from '../instant.js';
+import { isTerminal, step } from '../machine.js';
+import { aggregate } from './aggregate.js';
+import { distribute } from './distribute.js';
+import { type CoordinatorDraft, type CoordinatorStep, openDraft, replaceRun, say } from './draft.js';
+import type { CoordinatorEvent, GivenResponses } from './effects.js';
+import { hearOfRun } from './hear.js';
+import {
+  type CoordinatorActionName,
+  type CoordinatorEventName,
+  type CoordinatorFacts,
+  coordinatorMachine,
+} from './machine.js';
+import { parseResponses, stillAsked } from './parse.js';
+import { promptOf, repromptOf } from './prompt.js';
+import { answerQuestion, askToWait, openQuestion } from './question.js';
+import { coordinatorIdOf, isStopped, needsPerson } from './runs.js';
+import type { CoordinatorState } from './state.js';
+import { describeWaiting, waitingOn } from './waiting.js';
+
+export type { CoordinatorStep } from './draft.js';
+
+export const isOver = ({ state }: Pick<CoordinatorState, 'state'>): boolean => isTerminal(coordinatorMachine, state);
+
+/**
+ * Takes one event and follows every transition it makes possible: pure, so that a replay, a test and a diagram see the same
+ * coordinator (spec 06). What nothing takes is counted and changes nothing. `now` is epoch milliseconds.
+ * @throws InvalidTransitionError for a second START; nothing has changed then.
+ */
+export const stepCoordinator = (before: CoordinatorState, event: CoordinatorEvent, now: number): CoordinatorStep => {
+  const draft = openDraft(before, now);
+  const { coordinator } = draft;
+  take(draft, event);
+  for (let on = nextOf(coordinator); on !== null; on = nextOf(coordinator)) transition(draft, on, null);
+  noteWaiting(draft);
+  return { coordinator, effects: draft.effects, events: draft.events };
+};
+
+/** The next moment at which time alone changes something, or null. */
+export const nextDue = ({ state, setup, waitingFrom }: CoordinatorState): number | null =>
+  setup.waitTimeoutMs !== null && (state === 'WAITING' || state === 'MONITORING')
+    ? waitingFrom + setup.waitTimeoutMs
+    : null;
+
+/** Whether responses are taken now: people have been shown a report, and it is not over. */
+export const takesResponses = ({ state, aggregation }: CoordinatorState): boolean =>
+  state === 'PRESENTING' ||
+  state === 'RESUMING' ||
+  state === 'MONITORING' ||
+  (state === 'ASKING' && aggregation !== null);
+
+const factsOf = ({ runs, parsed, aggregation }: CoordinatorState): CoordinatorFacts => ({
+  needsFeedback: runs.some(needsPerson),
+  hasAnswers: (parsed?.runs.length ?? 0) > 0,
+  isResuming: runs.some(({ resuming }) => resuming !== null),
+  allStopped: runs.every(isStopped),
+  hasReport: aggregation !== null,
+});
+
+/** What the state makes possible by itself. */
+const nextOf = (coordinator: CoordinatorState): CoordinatorEventName | null => {
+  const { state, runs, hasChanged } = coordinator;
+  const allStopped = (): boolean => runs.every(isStopped);
+  switch (state) {
+    case 'TRACKING':
+      return runs.every(({ isTracked }) => isTracked) ? 'TRACKED' : null;
+    case 'WAITING':
+    case 'ASKING':
+    case 'MONITORING':
+      return allStopped() ? 'STOPPED' : null;
+    case 'AGGREGATING':
+      return 'AGGREGATED';
+    case 'PRESENTING':
+      return allStopped() ? (hasChanged ? 'CHANGED' : null) : 'MOVED_ON';
+    case 'PARSING':
+      return 'PARSED';
+    case 'DISTRIBUTING':
+      return 'DISTRIBUTED';
+    case 'RESUMING':
+      return runs.every(({ resuming }) => resuming === null) ? 'RESUMED' : null;
+    default:
+      return null;
+  }
+};
+
+const take = (draft: CoordinatorDraft, event: CoordinatorEvent): void => {
+  const { coordinator, now } = draft;
+  if (isOver(coordinator) && event.type !== 'RESPONSES') {
+    // Time passes for what has ended, too, and is no event of its own.
+    if (event.type !== 'TICK') coordinator.dropped += 1;
+    return;
+  }
+  switch (event.type) {
+    case 'START':
+    case 'CANCEL':
+      return transition(draft, event.type, null);
+    case 'TICK': {
+      const due = nextDue(coordinator);
+      if (due !== null && now >= due) transition(draft, 'TIMED_OUT', null);
+      return;
+    }
+    case 'RESPONSES':
+      return takesResponses(coordinator) ? transition(draft, 'RESPONSES', event.given) : refuseResponses(draft);
+    case 'FEEDBACK': {
+      const answered = answerQuestion(coordinator, event.given, now);
+      return answered ? takeAnswer(draft, answered) : void (coordinator.dropped += 1);
+    }
+    default:
+      return hearOfRun(draft, event);
+  }
+};
+
+const refuseResponses = ({ coordinator }: CoordinatorDraft): void => {
+  const { state, setup } = coordinator;
+  const when = isOver(coordinator) ? 'takes no more answers' : 'takes answers once it has shown its first report';
+  const message = `Nothing was applied: coordinator ${setup.id} is ${state} and ${when}.`;
+  coordinator.lastAnswer = {
+    applied: [],
+    warnings: [],
+    errors: [{ work_id: null, message, valid: [] }],
+    reprompt: null,
+  };
+  coordinator.dropped += 1;
+};
+
+/** The coordinator's own question is answered: recorded whether it counts or not, and followed where it does. */
+const takeAnswer = (draft: CoordinatorDraft, { feedback, refused, repeated }: FeedbackStep): void => {
+  const { coordinator, now } = draft;
+  coordinator.questions = coordinator.questions.map((other) =>
+    other.request.request_id === feedback.request.request_id ? feedback : other,
+  );
+  const answer = feedback.answers.at(-1);
+  if (refused || repeated || !answer) return;
+  say(draft, { event: 'feedback_received', data: { at: iso(now), answer, outcome: answer.response } });
+  transition(draft, answer.response === 'abort' ? 'ABORT' : 'CONTINUE', null);
+};
+
+const transition = (draft: CoordinatorDraft, on: CoordinatorEventName, given: GivenResponses | null): void => {
+  const { coordinator, now } = draft;
+  const { from, to, actions } = step(coordinatorMachine, coordinator.state, on, factsOf(coordinator));
+  coordinator.state = to;
+  const data = { at: iso(now), machine: 'coordinator' as const, from, to, on, actions: [...actions] };
+  say(draft, { event: 'state', data });
+  if (isOver(coordinator)) coordinator.endedAt = now;
+  for (const action of actions) perform(draft, action, given);
+};
+
+/** Does what a row of the table names. */
+const perform = (draft: CoordinatorDraft, action: CoordinatorActionName, given: GivenResponses | null): void => {
+  const { coordinator, now, effects } = draft;
+  switch (action) {
+    case 'track':
+      return void effects.push(...coordinator.setup.runs.map((run) => ({ type: 'track' as const, ...run })));
+    case 'wait':
+      coordinator.waitingFrom = now;
+      return;
+    case 'aggregate':
+      return report(draft, false);
+    case 'parse':
+      coordinator.parsed = given && parseResponses(coordinator, given);
+      if (coordinator.parsed?.runs.length === 0) answerResponses(draft);
+      return;
+    case 'distribute':
+      return distributeAll(draft);
+    case 'resume':
+      effects.push(...coordinator.queued.map((queued) => ({ type: 'resume' as const, ...queued })));
+      coordinator.queued = [];
+      return;
+    case 'ask_to_wait': {
+      const question = askToWait(coordinator, now);
+      coordinator.questions = [...coordinator.questions, question];
+      const { request } = question;
+      return say(draft, { event: 'feedback_requested', data: { at: iso(now), request } });
+    }
+    case 'void_question':
+      return voidQuestion(draft);
+    case 'emit_final':
+      return emitFinal(draft);
+    case 'stop_runs': {
+      const runIds = coordinator.runs.flatMap((run) =>
+        run.origin === 'started' && !['completed', 'cancelled'].includes(run.status) ? [run.runId] : [],
+      );
+      return runIds.length > 0 ? void effects.push({ type: 'cancel_runs', runIds }) : undefined;
+    }
+  }
+};
+
+const report = (draft: CoordinatorDraft, isAborted: boolean): void => {
+  const { coordinator, now } = draft;
+  const aggregation = aggregate(coordinator, now, isAborted);
+  const { report: name, aggregated_at: at, summary } = aggregation;
+  coordinator.aggregation = aggregation;
+  coordinator.reports = [...coordinator.reports, { report: name, aggregated_at: at, summary }];
+  coordinator.hasChanged = false;
+  say(draft, { event: 'aggregation', data: { ...aggregation, prompt: promptOf(aggregation) } });
+};
+
+const distributeAll = (draft: CoordinatorDraft): void => {
+  const { coordinator, now } = draft;
+  const coordinatorId = coordinatorIdOf(coordinator.setup, coordinator.startedAt);
+  for (const queued of coordinator.parsed?.runs ?? []) {
+    const run = coordinator.runs.find(({ runId }) => runId === queued.runId);
+    const given = run && distribute(run, queued.given, coordinatorId, now);
+    if (!given) continue;
+    say(draft, { event: 'feedback_received', data: given.event });
+    coordinator.history = [...coordinator.history, given.entry];
+    replaceRun(draft, given.run);
+    coordinator.queued = [...coordinator.queued, queued];
+  }
+  answerResponses(draft);
+};
+
+/** Says what became of the responses, with what has to be answered again: only what is still open then. */
+const answerResponses = (draft: CoordinatorDraft): void => {
+  const { coordinator, now } = draft;
+  const { parsed } = coordinator;
+  if (!parsed) return;
+  const { applied, errors } = parsed.answer;
+  const reprompt = repromptOf(errors, stillAsked(coordinator), applied.length > 0);
+  coordinator.lastAnswer = { ...parsed.answer, reprompt };
+  coordinator.parsed = null;
+  say(draft, { event: 'responses', data: { at: iso(now), ...coordinator.lastAnswer } });
+};
+
+const voidQuestion = ({ coordinator, now }: CoordinatorDraft): void => {
+  if (!openQuestion(coordinator)) return;
+  const closed = { state: 'void' as const, closed_at: iso(now) };
+  coordinator.questions = coordinator.questions.map((question) =>
+    question.state === 'open' ? { ...question, ...closed } : question,
+  );
+};
+
+const emitFinal = (draft: CoordinatorDraft): void => {
+  const { coordinator } = draft;
+  const isAborted = coordinator.state === 'ABORTED';
+  if (isAborted) report(draft, true);
+  const { aggregation, reports } = coordinator;
+  if (!aggregation) return;
+  coordinator.result = { outcome: isAborted ? 'aborted' : 'completed', rounds: reports.length, aggregation };
+  say(draft, { event: 'final', data: coordinator.result });
+};
+
+const noteWaiting = (draft: CoordinatorDraft): void => {
+  const { coordinator, now } = draft;
+  const on = waitingOn(coordinator);
+  if (on === (coordinator.waiting?.on ?? null)) return;
+  coordinator.waiting = on === null ? null : { since: now, on };
+  say(draft, { event: 'waiting', data: describeWaiting(coordinator) });
+};

@@ -1,0 +1,187 @@
+import { awaiting, CoordinatorPlay, done, failed } from '../../support/coordinator-play.js';
+
+describe('an answer of a person', () => {
+  const answered = () => {
+    const at = new CoordinatorPlay(['1', '2']).all({ '1': awaiting({ digest: 'a'.repeat(64) }), '2': done });
+    const request = at.run('1').request!;
+    at.events.length = 0;
+    at.respond('#1: request_changes split the module');
+    return { at, request };
+  };
+
+  test('is told as an event from parallel coordination, with who gave it through which channel', () => {
+    const { at, request } = answered();
+    expect(at.told('feedback_received')).toEqual([
+      {
+        at: '2026-11-21T00:00:00.000Z',
+        source: 'parallel_coordination',
+        run_id: 'many.run.1',
+        work_id: '1',
+        phase: 'architect',
+        step: 'review',
+        message: 'Changes requested',
+        metadata: {
+          coordinator_id: at.report.coordinator_id,
+          request_id: request.request_id,
+          response: 'request_changes',
+          provided_by: 'anna',
+          source: 'cli',
+        },
+      },
+    ]);
+  });
+
+  test('stands in the history', () => {
+    const { at, request } = answered();
+    expect(at.coordinator.history).toEqual([
+      {
+        at: '2026-11-21T00:00:00.000Z',
+        run_id: 'many.run.1',
+        work_id: '1',
+        request_id: request.request_id,
+        type: 'approval',
+        response: 'request_changes',
+        comment: 'split the module',
+        user: 'anna',
+        source: 'cli',
+      },
+    ]);
+  });
+
+  test('clears what the run waits for, and then resumes it with the answer bound to what was shown', () => {
+    const { at, request } = answered();
+    expect(at.run('1')).toMatchObject({ status: 'pending', request: null, error: null });
+    expect(at.done('resume')).toEqual([
+      {
+        type: 'resume',
+        runId: 'many.run.1',
+        given: {
+          request_id: request.request_id,
+          response: 'request_changes',
+          comment: 'split the module',
+          digest: 'a'.repeat(64),
+          provided_by: 'anna',
+          authenticated: true,
+          source: 'cli',
+        },
+      },
+    ]);
+    expect(at.path.slice(-3)).toEqual(['PARSING', 'DISTRIBUTING', 'RESUMING']);
+  });
+
+  test('is what the answer says was applied', () => {
+    const { at, request } = answered();
+    expect(at.answer).toEqual({
+      applied: [
+        {
+          work_id: '1',
+          run_id: 'many.run.1',
+          request_id: request.request_id,
+          response: 'request_changes',
+          comment: 'split the module',
+        },
+      ],
+      warnings: [],
+      errors: [],
+      reprompt: null,
+    });
+  });
+
+  test('for a failed run has the phase and step of its error, and a request made for it', () => {
+    const at = new CoordinatorPlay(['1']).says('1', failed());
+    at.respond('#1: abort');
+    const [told] = at.told('feedback_received');
+    expect(told).toMatchObject({ phase: 'build', step: 'compile', message: 'To be ended' });
+    expect(at.done('resume')[0]?.given.request_id).toMatch(/^fr-20261121-[0-9a-f]{6}$/);
+  });
+});
+
+describe('an answer that was given already', () => {
+  test.each([
+    ['while its run is being resumed', false, 'answered and being resumed'],
+    ['when its run goes on', true, 'in_progress'],
+  ])('and is sent again %s is applied once', (_, isResumed, status) => {
+    const at = new CoordinatorPlay(['1', '2']).all({ '1': awaiting(), '2': awaiting() });
+    at.respond('#1: approve');
+    if (isResumed) at.resumeAll();
+    expect(at.respond('#1: approve')).toEqual({
+      applied: [],
+      warnings: [`line 1: #1 takes no answer now: it is ${status}; skipped.`],
+      errors: [],
+      reprompt: null,
+    });
+    expect([at.done('resume').length, at.coordinator.history.length]).toEqual([1, 1]);
+    expect(at.state).toBe(isResumed ? 'MONITORING' : 'RESUMING');
+  });
+
+  test('does not count for what its run asks next, which nobody has seen', () => {
+    const at = new CoordinatorPlay(['1', '2', '3']).all({ '1': awaiting(), '2': awaiting(), '3': awaiting() });
+    at.respond('#1: approve\n#2: approve');
+    at.resumeAll().says('1', awaiting());
+    expect(at.respond('#1: approve').warnings).toEqual([
+      'line 1: #1 takes no answer now: it is awaiting_feedback with something new, which the next report will ask; skipped.',
+    ]);
+    expect(at.done('resume')).toHaveLength(2);
+  });
+
+  test('is refused as stale where it names an older request', () => {
+    const at = new CoordinatorPlay(['1']).says('1', awaiting());
+    const old = at.run('1').request!.request_id;
+    at.respond('#1: request_changes');
+    at.resumeAll().says('1', awaiting());
+    const open = at.run('1').request!.request_id;
+    const { applied, errors } = at.respond([{ work_id: '1', response: 'approve', request_id: old }]);
+    expect([applied, errors.map(({ valid }) => valid)]).toEqual([[], [[open]]]);
+  });
+});
+
+describe('a run that is to be resumed', () => {
+  const resuming = () => {
+    const at = new CoordinatorPlay(['1', '2']).all({ '1': awaiting(), '2': awaiting() });
+    at.respond('#1: approve\n#2: approve');
+    const requestId = at.run('1').resuming!.requestId;
+    return { at, of: { runId: 'many.run.1', requestId } };
+  };
+
+  test('and cannot be is resume_failed, stays in the summary, and the others go on', () => {
+    const { at, of } = resuming();
+    at.take({ type: 'RESUME_FAILED', ...of, message: 'its workflow is gone' }).resumeAll();
+    expect(at.state).toBe('MONITORING');
+    at.says('2', done);
+    expect(at.state).toBe('COMPLETE');
+    expect(at.report.summary).toMatchObject({ total_runs: 2, completed: 1, resume_failed: 1 });
+    expect(at.reported('1')).toMatchObject({ status: 'resume_failed', reason: 'its workflow is gone' });
+    expect(at.told('log').map(({ message }) => message)).toEqual(['many.run.1: its workflow is gone']);
+  });
+
+  test('and was is not waited for any more, whatever it says after it could not be', () => {
+    const { at, of } = resuming();
+    at.take({ type: 'RESUME_FAILED', ...of, message: 'gone' }).says('1', { status: 'in_progress' });
+    expect([at.run('1').status, at.coordinator.dropped]).toEqual(['resume_failed', 1]);
+  });
+
+  test('and has moved on has taken its answer, also where the reply says that it failed', () => {
+    const { at, of } = resuming();
+    at.says('1', done).take({ type: 'RESUME_FAILED', ...of, message: 'no reply' });
+    expect(at.run('1')).toMatchObject({ status: 'completed', resuming: null });
+  });
+
+  test('and was answered by somebody else goes on with that answer', () => {
+    const { at, of } = resuming();
+    at.take({ type: 'ANSWERED_ELSEWHERE', ...of, message: 'was answered with "reject" by bert' });
+    expect(at.run('1')).toMatchObject({ status: 'in_progress', resuming: null });
+    expect(at.told('log')).toHaveLength(1);
+  });
+
+  test('and cannot be read any more is unknown', () => {
+    const { at, of } = resuming();
+    at.take({ type: 'UNREADABLE', runId: of.runId, message: 'gone' }).take({ type: 'RESUMED', ...of });
+    expect([at.run('1').status, at.coordinator.dropped]).toEqual(['unknown', 1]);
+  });
+
+  test('is not confused by the reply for another answer', () => {
+    const { at, of } = resuming();
+    at.take({ type: 'RESUMED', ...of, requestId: 'fr-20261121-ffffff' });
+    expect([at.run('1').resuming?.requestId, at.coordinator.dropped]).toEqual([of.requestId, 1]);
+  });
+});

@@ -1,0 +1,153 @@
+import type { CoordinatorAnswer, CoordinatorResponse } from '../../src/contracts/coordinator.js';
+import type { CoordinatorDurableEvent } from '../../src/contracts/coordinator-events.js';
+import type { AggregatedRun, Aggregation } from '../../src/contracts/coordinator-status.js';
+import type { FeedbackRequest, GivenFeedback } from '../../src/contracts/feedback.js';
+import type { CoordinatorEffect, CoordinatorEvent, RunWord } from '../../src/domain/coordinator/effects.js';
+import { planRuns } from '../../src/domain/coordinator/runs.js';
+import {
+  type CoordinatorSetup,
+  type CoordinatorState,
+  openCoordinatorState,
+  type TrackedRun,
+} from '../../src/domain/coordinator/state.js';
+import { nextDue, stepCoordinator } from '../../src/domain/coordinator/step.js';
+import { openFeedback, type OpenFeedback } from '../../src/domain/feedback.js';
+import { deepFreeze } from './session-play.js';
+
+type DataOf = { [E in CoordinatorDurableEvent as E['event']]: E['data'] };
+type Said = Partial<RunWord> & { status: string };
+
+const start = Date.UTC(2026, 10, 21);
+let made = 0;
+
+/** A request of a run; each has an id of its own. */
+export const asks = (over: Partial<OpenFeedback> = {}): FeedbackRequest => {
+  made += 1;
+  const requestId = `fr-20261121-${made.toString(16).padStart(6, '0')}`;
+  const open = { requestId, type: 'approval' as const, prompt: 'Go on?', phase: 'architect', step: 'review', ...over };
+  return openFeedback(open, start).request;
+};
+
+export const awaiting = (over: Partial<OpenFeedback> = {}): Said => ({
+  status: 'awaiting_feedback',
+  request: asks(over),
+});
+export const failed = (message = 'it does not compile', retryable = true): Said => ({
+  status: 'error',
+  error: { phase: 'build', step: 'compile', message, retryable },
+});
+export const done: Said = { status: 'completed' };
+
+/** A coordinator played by hand: time is a number that only the test moves, and every run says what the test makes it say. */
+export class CoordinatorPlay {
+  coordinator: CoordinatorState;
+  effects: CoordinatorEffect[] = [];
+  events: CoordinatorDurableEvent[] = [];
+  /** Epoch milliseconds; 2026-11-21T00:00:00Z at the start. */
+  now = start;
+  private readonly seqs = new Map<string, number>();
+
+  constructor(workIds: readonly string[], setup: Partial<CoordinatorSetup> = {}) {
+    const id = setup.id ?? 'many';
+    const runs = planRuns(id, { runs: [], work_ids: workIds, adopt: [] });
+    const identity = { id, tenant: 'default', labels: {}, traceId: '0'.repeat(32), webUiUrl: 'http://ui' };
+    this.coordinator = deepFreeze(openCoordinatorState({ ...identity, runs, waitTimeoutMs: null, ...setup }, this.now));
+    this.take({ type: 'START' });
+  }
+
+  take(event: CoordinatorEvent): this {
+    const step = stepCoordinator(this.coordinator, deepFreeze(event), this.now);
+    this.coordinator = deepFreeze(step.coordinator);
+    this.effects.push(...step.effects);
+    this.events.push(...step.events);
+    return this;
+  }
+
+  after(ms: number): this {
+    this.now += ms;
+    return this;
+  }
+
+  /** Time passes until something is due. */
+  wait(): this {
+    this.now = nextDue(this.coordinator) ?? this.now;
+    return this.take({ type: 'TICK' });
+  }
+
+  run(workId: string): TrackedRun {
+    const run = this.coordinator.runs.find((other) => other.workId === workId || other.runId === workId);
+    if (!run) throw new Error(`no run ${workId}`);
+    return run;
+  }
+
+  /** The run says where it stands. */
+  says(workId: string, said: Said): this {
+    const { runId, workId: id } = this.run(workId);
+    const seq = said.seq ?? (this.seqs.get(runId) ?? 0) + 1;
+    this.seqs.set(runId, Math.max(seq, this.seqs.get(runId) ?? 0));
+    const blank = { branch: null, outcome: null, artifacts: null, request: null, error: null };
+    return this.take({ type: 'RUN', runId, word: { ...blank, workId: id, ...said, seq } });
+  }
+
+  /** Every run says where it stands, by work id. */
+  all(words: Record<string, Said>): this {
+    for (const [workId, said] of Object.entries(words)) this.says(workId, said);
+    return this;
+  }
+
+  respond(responses: string | CoordinatorResponse[], providedBy = 'anna'): CoordinatorAnswer {
+    this.take({ type: 'RESPONSES', given: { responses, providedBy, authenticated: true, source: 'cli' } });
+    return this.answer;
+  }
+
+  /** Every run that has an answer takes it. */
+  resumeAll(): this {
+    for (const { runId, resuming } of this.coordinator.runs) {
+      if (resuming) this.take({ type: 'RESUMED', runId, requestId: resuming.requestId });
+    }
+    return this;
+  }
+
+  /** Answers the coordinator's own question. */
+  decide(response: string, over: Partial<GivenFeedback> = {}): this {
+    const request_id = this.coordinator.questions.at(-1)?.request.request_id ?? 'none';
+    const who = { provided_by: 'anna', authenticated: true, source: 'http' as const };
+    return this.take({
+      type: 'FEEDBACK',
+      given: { request_id, response, comment: null, digest: null, ...who, ...over },
+    });
+  }
+
+  get state(): CoordinatorState['state'] {
+    return this.coordinator.state;
+  }
+  get answer(): CoordinatorAnswer {
+    const { lastAnswer } = this.coordinator;
+    if (!lastAnswer) throw new Error('nothing has been answered');
+    return lastAnswer;
+  }
+  get report(): Aggregation {
+    const { aggregation } = this.coordinator;
+    if (!aggregation) throw new Error('there is no report yet');
+    return aggregation;
+  }
+  get prompt(): string {
+    return this.told('aggregation').at(-1)?.prompt ?? '';
+  }
+  reported(workId: string): AggregatedRun | undefined {
+    return this.report.runs.find((run) => run.work_id === workId);
+  }
+
+  told<E extends CoordinatorDurableEvent['event']>(event: E): DataOf[E][] {
+    return this.events.filter((told) => told.event === event).map(({ data }) => data as DataOf[E]);
+  }
+
+  done<T extends CoordinatorEffect['type']>(type: T): Extract<CoordinatorEffect, { type: T }>[] {
+    return this.effects.filter((effect): effect is Extract<CoordinatorEffect, { type: T }> => effect.type === type);
+  }
+
+  /** Where it has been, in order. */
+  get path(): string[] {
+    return this.told('state').map(({ to }) => to);
+  }
+}
