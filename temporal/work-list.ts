@@ -11,13 +11,13 @@ import { searchAttributes } from './search-attributes.js';
 /** A value in a visibility query. The gateway's schemas allow no quotes; this does not rely on it. */
 const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
-const visibilityQuery = ({ kind, state, awaiting, tenant }: WorkFilter): string =>
+const visibilityQuery = ({ kind, state, awaiting, isOpen, tenant }: WorkFilter): string =>
   [
     kind === undefined
       ? `${searchAttributes.kind.name} IS NOT NULL`
       : `${searchAttributes.kind.name} = ${quoted(kind)}`,
     // A run that went on in a new one is the same piece of work.
-    "ExecutionStatus != 'ContinuedAsNew'",
+    isOpen === true ? "ExecutionStatus = 'Running'" : "ExecutionStatus != 'ContinuedAsNew'",
     state === undefined ? null : `${searchAttributes.state.name} = ${quoted(state)}`,
     awaiting === undefined ? null : `${searchAttributes.awaiting.name} = ${String(awaiting)}`,
     tenant === undefined ? null : `${searchAttributes.tenant.name} = ${quoted(tenant)}`,

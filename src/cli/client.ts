@@ -12,6 +12,7 @@ import type { NumberedRefinementEvent } from '../contracts/refinement-events.js'
 import type { RefinementStatus } from '../contracts/refinement-status.js';
 import type { NumberedSessionEvent } from '../contracts/session-events.js';
 import type { FeedbackBody } from '../contracts/feedback.js';
+import type { InboxAnswered, InboxList } from '../contracts/inbox.js';
 import type { SessionStarted, SessionStatus } from '../contracts/session.js';
 import type { Comparison, ForkBody, RestoreBody, Restored } from '../contracts/time-travel.js';
 import type { WorkList } from '../contracts/work.js';
@@ -46,6 +47,20 @@ export interface WorkFilter {
   tenant?: string | undefined;
   cursor?: string | undefined;
 }
+
+export interface InboxFilter {
+  work_id?: string | undefined;
+  kind?: string | undefined;
+  tenant?: string | undefined;
+  order?: string | undefined;
+  limit?: string | undefined;
+  cursor?: string | undefined;
+}
+
+const queryOf = (parameters: object): string =>
+  new URLSearchParams(
+    Object.entries(parameters).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  ).toString();
 
 const isProblem = (body: unknown): body is Problem =>
   typeof body === 'object' && body !== null && 'title' in body && 'code' in body;
@@ -146,6 +161,26 @@ export class ParleyClient {
   /** Answers an open request for feedback. */
   feedback(kind: ClientKind, id: string, answer: FeedbackBody): Promise<FeedbackReceipt> {
     return this.#json(`${pathOf(kind, id)}/feedback`, answer);
+  }
+
+  inbox(filter: InboxFilter = {}): Promise<InboxList> {
+    return this.#json(`/v1/inbox?${queryOf(filter)}`);
+  }
+
+  /** Everything open, then what is added, changed and removed, over one connection. */
+  inboxEvents(filter: InboxFilter, signal: AbortSignal): Promise<Response> {
+    return this.open(`/v1/inbox/events?${queryOf(filter)}`, { headers: { accept: 'text/event-stream' }, signal });
+  }
+
+  /** Answers many requests: a JSON list as it is, or lines of text. */
+  async answers(answers: string | unknown[], providedBy?: string): Promise<InboxAnswered> {
+    const isText = typeof answers === 'string';
+    const response = await this.open(`/v1/inbox/answers?${queryOf({ provided_by: providedBy })}`, {
+      method: 'POST',
+      headers: { 'content-type': isText ? 'text/plain; charset=utf-8' : 'application/json' },
+      body: isText ? answers : JSON.stringify(answers),
+    });
+    return (await response.json()) as InboxAnswered;
   }
 
   work(filter: WorkFilter = {}): Promise<WorkList> {

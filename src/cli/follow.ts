@@ -25,7 +25,7 @@ type Connect = (lastEventId: number, signal: AbortSignal) => Promise<Response>;
 const firstDelayMs = 250;
 const longestDelayMs = 5_000;
 /** Streams carry heartbeats; one silent for this long is dead although its socket does not know. */
-const silenceMs = 60_000;
+export const silenceMs = 60_000;
 
 interface Cursor {
   attempt: number;
@@ -54,7 +54,8 @@ const unheard = (cursors: Map<string, Cursor>, partial: PartialEvent): PartialEv
   return { ...partial, offset: partial.offset + known, text: partial.text.slice(known) };
 };
 
-async function* messages(
+/** The messages of one connection; `beat` is called for whatever comes, heartbeats too. */
+export async function* messages(
   response: Response,
   beat: () => void,
 ): AsyncGenerator<{ name: string; id: number; data: string }, void, undefined> {
@@ -72,7 +73,7 @@ async function* messages(
 }
 
 /** Whether waiting may help: the gateway is away, drains or is too busy. */
-const isPassing = (error: unknown): boolean =>
+export const isPassing = (error: unknown): boolean =>
   error instanceof ProblemError ? error.problem.status === 429 || error.problem.status >= 500 : true;
 
 /** Follows a stream over any number of connections until `event: end`. @throws ProblemError, UnreachableError */

@@ -14,6 +14,7 @@ import type { CliContext, CommandContext } from './context.js';
 import { debatePresenter } from './debate-presenter.js';
 import { exitCodeOf, exitCodes, ProblemError, problemLines } from './errors.js';
 import { exportCommands } from './export-commands.js';
+import { inboxCommands } from './inbox-commands.js';
 import { artifactCommands, auditCommands, keyCommands } from './local-commands.js';
 import type { Presenter } from './presenter.js';
 import { fanOutPresenter } from './fan-out-presenter.js';
@@ -57,6 +58,8 @@ type Run = (context: CommandContext) => Promise<number>;
 const build = (context: CliContext, run: (command: Command, action: Run) => Promise<void>): Command => {
   const program = new Command('parley')
     .exitOverride()
+    // Options belong to the command before them: `parley inbox answer … --json` is one of the answer.
+    .enablePositionalOptions()
     .configureOutput({
       writeOut: (text) => context.out(text.trimEnd()),
       writeErr: (text) => context.note(text.trimEnd()),
@@ -186,6 +189,7 @@ const build = (context: CliContext, run: (command: Command, action: Run) => Prom
   command(program, 'doctor', 'say what is installed, reachable and enforced, and how to mend it').action(
     (_: object, self: Command) => run(self, doctor),
   );
+  inboxCommands(program, run);
   exportCommands(program, run);
   auditCommands(program, run);
   artifactCommands(program, run);

@@ -114,7 +114,8 @@ const optionList = (options: readonly FeedbackOption[]): string => options.map((
 export const matchOption = (options: readonly FeedbackOption[], response: string): FeedbackOption | null =>
   options.find(({ value }) => sameWord(value, response)) ?? null;
 
-const closedWords = (feedback: Feedback): string => {
+/** How a request that is not open any more was closed: by whom, and when. */
+export const closedWords = (feedback: Feedback): string => {
   const { state, answers, closed_at: at } = feedback;
   const last = answers.at(-1);
   if (state === 'answered' && last) return `was answered with ${quoted(last.response)} by ${last.provided_by} at ${at}`;

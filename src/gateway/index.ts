@@ -26,6 +26,7 @@ import { createAccess } from './access.js';
 import { createApp } from './app.js';
 import { EventsHub, type HubOptions } from './events-hub.js';
 import { createLaneKeys, laneSecret } from './lane-keys.js';
+import { openInbox } from './open-inbox.js';
 import { createMetrics } from './metrics.js';
 import type { Ports } from './route.js';
 import type { CodecPort } from './routes/codec.js';
@@ -142,6 +143,7 @@ export const createPorts = ({
   refinements,
   fanOuts,
   work,
+  ...openInbox({ work, debates }, (error) => logger.warn({ err: error }, 'the inbox could not be read; asking again')),
   checkpoints,
   exports,
   hub: new EventsHub(bus, {

@@ -46,6 +46,13 @@ const checkOwner = async (route: AnyRoute, params: unknown, caller: Caller, port
   if (!visibleTo(caller, tenant)) throw new ProblemError('not_found', `There is no ${what}.`);
 };
 
+/** A route's body with the schema that reads it: JSON, or text where the route takes any. @throws ProblemError as readJson */
+const bodyOf = ({ body, textBody }: AnyRoute, request: Request): { schema: z.ZodType; value: unknown } | null => {
+  if (textBody && /^text\/plain\s*(;|$)/i.test(request.get('content-type')?.trim() ?? ''))
+    return { schema: textBody.schema, value: typeof request.body === 'string' ? request.body : '' };
+  return body ? { schema: body, value: readJson(request) } : null;
+};
+
 /** Every fault of a request, of its path, query, headers and body alike, at once. @throws ProblemError invalid_request */
 const read = (route: AnyRoute, request: Request, caller: Caller): Parameters<AnyRoute['handle']>[0] => {
   const faults: Fault[] = [];
@@ -61,12 +68,12 @@ const read = (route: AnyRoute, request: Request, caller: Caller): Parameters<Any
     return undefined;
   };
   // Before the rest: a body that cannot be read is another problem than one with faults.
-  const json = route.body ? readJson(request) : undefined;
+  const body = bodyOf(route, request);
   const input = {
     params: part(route.params, request.params, 'path'),
     query: part(route.query, withTenant(route.query, { ...request.query }, caller), 'query'),
     headers: part(route.headers, request.headers, 'headers'),
-    body: route.body ? part(route.body, withTenant(route.body, json, caller), '') : undefined,
+    body: body ? part(body.schema, withTenant(body.schema, body.value, caller), '') : undefined,
   };
   if (faults.length > 0) throw invalidRequest(faults);
   return input;

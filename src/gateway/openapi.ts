@@ -104,6 +104,9 @@ const operationOf = (route: AnyRoute): ZodOpenApiOperationObject => {
             schema: route.body,
             ...(route.bodyExample !== undefined && { example: route.bodyExample }),
           },
+          ...(route.textBody && {
+            'text/plain': { schema: { type: 'string' as const }, example: route.textBody.example },
+          }),
         },
       },
     }),
@@ -132,6 +135,7 @@ export const openApiDocument = (routes: readonly AnyRoute[], version: string) =>
         { name: 'fan-outs', description: 'Isolated workers, a barrier, and one result made of theirs.' },
         { name: 'refinements', description: 'A generator and a critic, round by round.' },
         { name: 'work', description: 'Work of every kind.' },
+        { name: 'inbox', description: 'What people are asked, over all work, and their answers.' },
         { name: 'audit', description: 'The signed log of what was decided and done.' },
         { name: 'memory', description: 'What debates left behind, and how their personas stand.' },
         { name: 'artifacts', description: 'Files that work produced, by the digest of their content.' },

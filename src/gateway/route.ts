@@ -11,6 +11,8 @@ import type { MemoryReader } from '../contracts/memory.js';
 import type { Access, Need } from './access.js';
 import type { CodecPort } from './routes/codec.js';
 import type { EventsHub } from './events-hub.js';
+import type { Inbox } from './inbox.js';
+import type { InboxWatch } from './inbox-watch.js';
 import type { LaneKeys } from './lane-keys.js';
 import type { Metrics } from './metrics.js';
 import type { ProblemCode } from './problem.js';
@@ -31,6 +33,8 @@ export interface Ports {
   refinements: RefinementsPort;
   fanOuts: FanOutsPort;
   work: WorkIndex;
+  inbox: Inbox;
+  inboxWatch: InboxWatch;
   checkpoints: CheckpointsPort;
   exports: ExportReader;
   hub: EventsHub;
@@ -115,6 +119,8 @@ export interface Route<
   /** null: the route takes no body and ignores one. */
   body: B | null;
   bodyExample?: z.input<B>;
+  /** What is read in place of `body` where the body is text/plain; with an example. */
+  textBody?: { schema: z.ZodType<z.output<B>, string>; example: string };
   responses: R;
   /** Whether the 200 is a stream of events. */
   streams?: boolean;

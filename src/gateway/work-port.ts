@@ -19,6 +19,8 @@ export interface WorkFilter {
   kind?: Kind | undefined;
   state?: string | undefined;
   awaiting?: boolean | undefined;
+  /** Whether only work is listed that has not been closed. */
+  isOpen?: boolean | undefined;
   tenant?: string | undefined;
   cursor?: string | undefined;
   /** 1–200. */

@@ -6,6 +6,7 @@ import { codecRoutes } from './codec.js';
 import { debateRoutes } from './debates.js';
 import { fanOutRoutes } from './fan-outs.js';
 import { healthz, readyz } from './health.js';
+import { inboxRoutes } from './inbox.js';
 import { memoryRoutes } from './memory.js';
 import { refinementRoutes } from './refinements.js';
 import { sessionRoutes } from './sessions.js';
@@ -19,6 +20,7 @@ export const routes: readonly AnyRoute[] = [
   ...fanOutRoutes,
   listWork,
   compareRoute,
+  ...inboxRoutes,
   ...artifactRoutes,
   ...auditRoutes,
   ...memoryRoutes,

@@ -1,0 +1,56 @@
+import { type Kind, workIdSchema } from '../contracts/work.js';
+import { gateContent } from '../domain/debate/gate-content.js';
+import { ParleyError } from '../domain/errors.js';
+import type { Asks } from '../domain/inbox/asks.js';
+import type { Ports } from './route.js';
+import type { FeedbackPort } from './work-port.js';
+
+/** A kind of work that asks people, as the inbox needs it. */
+export interface AskingKind {
+  kind: Kind;
+  /** @throws ParleyError not_found, unavailable */
+  asks(id: string): Promise<Asks>;
+  port: FeedbackPort;
+}
+
+type AskingPorts = Pick<Ports, 'debates'>;
+
+/** Every kind that asks people. One that is added here is in the inbox, over HTTP, in the CLI and on the page. */
+export const askingKinds = ({ debates }: AskingPorts): AskingKind[] => [
+  {
+    kind: 'debate',
+    port: debates,
+    asks: async (id) => {
+      const status = await debates.status(id);
+      return {
+        workId: status.id,
+        kind: 'debate',
+        tenant: status.tenant,
+        state: status.state,
+        isOver: status.lifecycle !== 'running' && status.lifecycle !== 'waiting',
+        about: status.task,
+        links: status.links,
+        requests: status.feedback,
+        subject: gateContent(status),
+      };
+    },
+  },
+];
+
+/** What the work with this id has asked, of whichever kind it is; null: there is none that asks people. @throws ParleyError unavailable */
+export const askedOf = async (
+  kinds: readonly AskingKind[],
+  id: string,
+): Promise<{ asking: AskingKind; asks: Asks } | null> => {
+  if (!workIdSchema.safeParse(id).success) return null;
+  // An id says nothing for sure of its kind: the one that it begins with is asked first.
+  const likely = kinds.toSorted((a, b) => Number(id.startsWith(`${b.kind}-`)) - Number(id.startsWith(`${a.kind}-`)));
+  for (const asking of likely) {
+    try {
+      return { asking, asks: await asking.asks(id) };
+    } catch (error) {
+      if (!(error instanceof ParleyError) || error.code !== 'not_found') throw error;
+    }
+  }
+  return null;
+};

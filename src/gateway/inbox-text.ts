@@ -1,0 +1,68 @@
+import type { InboxAnswer, RefusedAnswer } from '../contracts/inbox.js';
+import { parseAnswers } from '../domain/feedback-text.js';
+import { closedWords } from '../domain/feedback.js';
+import type { AskedWork } from '../domain/feedback-list.js';
+import { type Asks, openRequest } from '../domain/inbox/asks.js';
+import type { AskingKind } from './asking-kinds.js';
+import { inParallel } from './in-parallel.js';
+import { type Answerer, findAsking } from './inbox-answers.js';
+
+/** Ids that are looked up for one text; what stands beyond is not known. */
+const mostIds = 1_000;
+const lookedUpAtOnce = 16;
+
+/** What stands before the colon of a line, as far as it can be the id of a piece of work. */
+const idsIn = (text: string): string[] => {
+  const ids = new Set<string>();
+  for (const line of text.split(/\r\n|\r|\n/)) {
+    const [, id] = /^\s*#?(?:run\s*#?)?\s*([A-Za-z0-9][A-Za-z0-9._-]{0,127})\s*:/i.exec(line) ?? [];
+    if (id !== undefined) ids.add(id);
+    if (ids.size >= mostIds) break;
+  }
+  return [...ids];
+};
+
+/** How a piece of work stands that asks nothing now: by whom its last request was closed, where it asked any. */
+const standing = (asks: Asks): string => {
+  const last = asks.requests.at(-1);
+  return last && last.state !== 'open' ? `${asks.state} (${last.request.request_id} ${closedWords(last)})` : asks.state;
+};
+
+const askedOf = (id: string, asks: Asks | null): AskedWork => {
+  // The reader knows lines by the ids that it is given: an unknown one is told as such.
+  if (asks === null) return { workId: id, requests: null, status: 'not known here' };
+  const asked = openRequest(asks);
+  return { workId: id, requests: asked ? [asked.request] : null, status: asked ? asks.state : standing(asks) };
+};
+
+/**
+ * Answers as lines of text, read against what each piece of work that they name asks now. With `asOf` (ms since 1970) they are
+ * bound to no request yet: what was asked later is not meant.
+ */
+export const readTextAnswers = async (
+  kinds: readonly AskingKind[],
+  text: string,
+  { caller, asOf }: Pick<Answerer, 'caller' | 'asOf'>,
+): Promise<{ answers: InboxAnswer[]; warnings: string[]; errors: RefusedAnswer[] }> => {
+  const open = await inParallel(idsIn(text), lookedUpAtOnce, async (id) =>
+    askedOf(id, (await findAsking(kinds, id, caller))?.asks ?? null),
+  );
+  const { answers, warnings, errors } = parseAnswers(text, open);
+  return {
+    answers: answers.map(({ workId, requestId, response, comment }) => ({
+      work_id: workId,
+      response,
+      ...(asOf === null ? { request_id: requestId } : {}),
+      ...(comment === null ? {} : { comment }),
+    })),
+    warnings,
+    errors: errors.map(({ workId, message, valid }) => ({
+      work_id: workId,
+      request_id: null,
+      code: 'invalid_request',
+      message,
+      open: workId !== null,
+      valid,
+    })),
+  };
+};

@@ -1,0 +1,133 @@
+import type { Approval, GivenFeedback } from '../../src/contracts/feedback.js';
+import type { WorkItem, WorkList } from '../../src/contracts/work.js';
+import { openApproval, type OpenApproval, stepApproval } from '../../src/domain/approval.js';
+import { ParleyError } from '../../src/domain/errors.js';
+import { answerReceipt, type FeedbackReceipt } from '../../src/domain/feedback-answer.js';
+import { refusalError } from '../../src/domain/feedback.js';
+import type { Asks } from '../../src/domain/inbox/asks.js';
+import type { AskingKind } from '../../src/gateway/asking-kinds.js';
+import type { FeedbackPort, WorkFilter, WorkIndex } from '../../src/gateway/work-port.js';
+
+const at = '2026-11-20T10:00:00.000Z';
+export const subject = { work_id: 'd1', tasks: [{ task_id: 't1', argv: ['true'] }] };
+
+export const requestIdOf = (number: number): string => `fr-20261120-${number.toString(16).padStart(6, '0')}`;
+
+interface Held {
+  tenant: string;
+  approvals: Approval[];
+  isOver: boolean;
+}
+
+/** Debates that only ask: their approvals are the real ones, and no debate goes on around them. */
+export class FakeAsking implements AskingKind, FeedbackPort, Pick<WorkIndex, 'list'> {
+  readonly kind = 'debate';
+  readonly port = this;
+  readonly held = new Map<string, Held>();
+  readonly listed: WorkFilter[] = [];
+  /** Ids that were asked, in order. */
+  readonly asked: string[] = [];
+  /** Thrown by the next looks at a piece of work, while set. */
+  failing = new Map<string, Error>();
+  #requests = 0;
+  #clock = Date.parse(at);
+
+  /** One more moment, later than all before. */
+  tick(): number {
+    return (this.#clock += 1_000);
+  }
+
+  ask(id: string, { tenant = 'default', ...over }: Partial<OpenApproval> & { tenant?: string } = {}): Approval {
+    const approval = openApproval(
+      {
+        requestId: requestIdOf((this.#requests += 1)),
+        prompt: `Run it? ${id}`,
+        subject,
+        policyVersion: 'test-1',
+        needed: 1,
+        approvers: null,
+        startedBy: null,
+        requiresAuthentication: false,
+        timeoutMs: null,
+        escalateAfterMs: null,
+        escalateTo: [],
+        ...over,
+      },
+      this.tick(),
+    );
+    const held = this.held.get(id) ?? { tenant, approvals: [], isOver: false };
+    this.held.set(id, { ...held, approvals: [...held.approvals, approval] });
+    return approval;
+  }
+
+  end(id: string): void {
+    this.#get(id).isOver = true;
+  }
+
+  open(id: string): Approval {
+    return this.#get(id).approvals.at(-1)!;
+  }
+
+  #get(id: string): Held {
+    const held = this.held.get(id);
+    if (!held) throw new ParleyError('not_found', `There is no debate ${id}.`);
+    return held;
+  }
+
+  async asks(id: string): Promise<Asks> {
+    this.asked.push(id);
+    const error = this.failing.get(id);
+    if (error) throw error;
+    const { tenant, approvals, isOver } = this.#get(id);
+    const links = { self: `/v1/debates/${id}`, events: `/v1/debates/${id}/events`, web_ui: 'http://ui' };
+    const state = isOver ? 'DONE' : 'AWAITING_APPROVAL';
+    return {
+      workId: id,
+      kind: 'debate',
+      tenant,
+      state,
+      isOver,
+      about: `Do ${id}`,
+      links,
+      requests: approvals,
+      subject,
+    };
+  }
+
+  async feedback(id: string, given: GivenFeedback): Promise<FeedbackReceipt> {
+    const held = this.#get(id);
+    if (held.isOver) throw new ParleyError('wrong_state', `debate in DONE cannot take feedback: it has ended.`);
+    const step = stepApproval(held.approvals.at(-1)!, { type: 'answer', given }, this.tick());
+    if (step.refused) throw refusalError(step.refused);
+    held.approvals = [...held.approvals.slice(0, -1), step.approval];
+    if (given.response.toLowerCase() === 'request_changes') this.ask(id);
+    else if (step.outcome !== 'pending') held.isOver = true;
+    return answerReceipt(held.approvals, given);
+  }
+
+  async list(filter: WorkFilter): Promise<WorkList> {
+    this.listed.push(filter);
+    const waiting = [...this.held].filter(
+      ([, { tenant, isOver }]) =>
+        !isOver && (filter.tenant ?? tenant) === tenant && (filter.kind ?? 'debate') === 'debate',
+    );
+    const from = Number(filter.cursor ?? 0);
+    const page = waiting.slice(from, from + filter.limit);
+    const items = page.map(
+      ([id, { tenant }]): WorkItem => ({
+        id,
+        kind: 'debate',
+        tenant,
+        lifecycle: 'waiting',
+        state: 'AWAITING_APPROVAL',
+        waiting_for: 'person',
+        summary: `debate: Do ${id}`,
+        started_at: at,
+        ended_at: null,
+        links: { self: '', events: '', web_ui: '' },
+      }),
+    );
+    const next = from + filter.limit;
+    return { items, next_cursor: next < waiting.length ? String(next) : null };
+  }
+}
