@@ -6,12 +6,14 @@ import type { GroupPorts } from './group.js';
 import { createWorkMetrics, type WorkMetrics } from './metrics.js';
 import { createRefinementActivities } from './refinement-activities.js';
 import { createSessionActivities } from './session-activities.js';
+import { createWebhookActivities, type WebhookPorts } from './webhook-activities.js';
 
 export interface ActivityPorts
   extends Omit<GroupPorts, 'now' | 'metrics'>,
     Omit<DebatePorts, 'metrics'>,
     Omit<FanOutPorts, 'metrics'>,
-    CleanUpActivityPorts {
+    CleanUpActivityPorts,
+    WebhookPorts {
   /** Left out: kept where nobody reads them. */
   metrics?: WorkMetrics;
 }
@@ -25,6 +27,7 @@ export const createActivities = (ports: ActivityPorts) => {
     ...createRefinementActivities({ ...ports, metrics }),
     ...createFanOutActivities({ ...ports, metrics }),
     ...createCleanUpActivities(ports),
+    ...createWebhookActivities(ports),
   };
 };
 export type Activities = ReturnType<typeof createActivities>;

@@ -9,6 +9,7 @@ import { tiers } from './contracts/session.js';
 import { inlineBytesPreset, maxPayloadBytes } from './domain/payload-limit.js';
 import type { RetentionRules } from './domain/retention.js';
 import { apiKeysSchema, checkKeys, keysFileOf } from './key-settings.js';
+import { webhookHostsSchema } from './webhook-settings.js';
 
 /** Every adapter kind an operator may name in PARLEY_POLICY. */
 const adapterKinds = [
@@ -156,6 +157,8 @@ const environmentSchema = z
     PARLEY_RATE_LIMIT: whole(1, 1_000_000, 6000),
     PARLEY_MAX_FAN_OUT: whole(1, 1_000, 5),
     PARLEY_FUNCTIONS: z.string().min(1).optional(),
+    PARLEY_WEBHOOK_HOSTS: webhookHostsSchema.optional(),
+    PARLEY_WEBHOOK_RETRY_SECONDS: whole(0, 604_800, 86_400),
     PARLEY_MAX_CONCURRENT_TASKS: whole(1, 10_000, 10),
     PARLEY_MAX_KEEPALIVE_CONNECTIONS: whole(0, 100_000, 20),
     PARLEY_MAX_CONNECTIONS: whole(1, 100_000, 100),
@@ -236,6 +239,8 @@ export interface Config {
   maxFanOut: number;
   /** Absolute path of a folder of modules whose exports fan-ins may name; null: there is none. */
   functionsFolder: string | null;
+  /** Hosts that webhooks may be at, null: any public one; and for how long a delivery is tried. */
+  webhooks: { hosts: string[] | null; retryMs: number };
   maxConcurrentTasks: number;
   maxKeepaliveConnections: number;
   maxConnections: number;
@@ -346,6 +351,7 @@ export const loadConfig = (environment: NodeJS.ProcessEnv): Config => {
     rateLimit: data.PARLEY_RATE_LIMIT,
     maxFanOut: data.PARLEY_MAX_FAN_OUT,
     functionsFolder: data.PARLEY_FUNCTIONS === undefined ? null : resolve(data.PARLEY_FUNCTIONS),
+    webhooks: { hosts: data.PARLEY_WEBHOOK_HOSTS ?? null, retryMs: data.PARLEY_WEBHOOK_RETRY_SECONDS * 1_000 },
     maxConcurrentTasks: data.PARLEY_MAX_CONCURRENT_TASKS,
     maxKeepaliveConnections: data.PARLEY_MAX_KEEPALIVE_CONNECTIONS,
     maxConnections: data.PARLEY_MAX_CONNECTIONS,

@@ -4,6 +4,7 @@ import { cleanUpWorkflowType } from '../src/domain/clean-up.js';
 import { isMembers, valueAt } from '../src/domain/export-changes.js';
 import { exportOf } from '../src/domain/export-document.js';
 import type { Replayable } from '../src/domain/export-report.js';
+import { webhookWorkflowType } from '../src/domain/webhook/setup.js';
 import {
   debateWorkflowType,
   fanOutWorkflowType,
@@ -20,7 +21,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 };
 
 /** Parley's own upkeep, which is no kind of work. */
-const upkeep = new Set<string>([cleanUpWorkflowType]);
+const upkeep = new Set<string>([cleanUpWorkflowType, webhookWorkflowType]);
 
 const started = '/events/0/workflowExecutionStartedEventAttributes';
 

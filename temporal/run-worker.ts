@@ -7,6 +7,7 @@ import { createAgents } from '../activities/adapters/index.js';
 import { createActivities } from '../activities/index.js';
 import { createLink } from '../activities/link.js';
 import { createWorkMetrics } from '../activities/metrics.js';
+import { createWebhookSender } from '../activities/webhooks/sender.js';
 import type { Config } from '../src/config.js';
 import type { BusPort } from '../src/contracts/bus.js';
 import { createPrices } from '../src/pricing.js';
@@ -60,6 +61,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
   const metrics = createWorkMetrics(options.registry);
   const hostQueue = hostQueueOf(config.dataFolder, taskQueue);
   const parts = openWorkerParts(config, environment, sandbox, logger);
+  const webhooks = createWebhookSender({ environment, now: Date.now });
   const activities = createActivities({
     agents,
     bus,
@@ -67,6 +69,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
     metrics,
     ...parts,
     hostQueue,
+    webhooks,
     cleanUp: cleanUpOf(config, client),
     onCleaned: (report) => logger.info({ report }, 'cleaned up what nothing refers to'),
   });
@@ -112,6 +115,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
     await run;
     await recovered;
     await agents.close();
+    await webhooks.close();
     await parts.close();
   };
   let drained: Promise<void> | null = null;

@@ -9,7 +9,7 @@ import type { WorkFilter } from '../src/gateway/work-port.js';
 import { searchAttributes } from './search-attributes.js';
 
 /** A value in a visibility query. The gateway's schemas allow no quotes; this does not rely on it. */
-const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
+export const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
 const visibilityQuery = ({ kind, state, awaiting, isOpen, tenant }: WorkFilter): string =>
   [
@@ -72,11 +72,11 @@ const checkBytes = 9;
 const checkOf = (token: Uint8Array, query: string): Buffer =>
   createHash('sha256').update(query).update('\n').update(token).digest().subarray(0, checkBytes);
 
-const cursorOf = (token: Uint8Array, query: string): string =>
+export const cursorOf = (token: Uint8Array, query: string): string =>
   Buffer.concat([checkOf(token, query), token]).toString('base64url');
 
 /** A cursor is the server's page token: opaque, and nothing is kept in between. @throws ParleyError invalid_request */
-const pageToken = (cursor: string | undefined, query: string): Uint8Array => {
+export const pageToken = (cursor: string | undefined, query: string): Uint8Array => {
   if (cursor === undefined) return new Uint8Array();
   const bytes = Buffer.from(cursor, 'base64url');
   const token = bytes.subarray(checkBytes);
@@ -91,9 +91,12 @@ const mostRestored = 1_000;
  * Whether a run is the newest of its work: the one of before a restore is closed like any other. Only restored runs are asked
  * for, so that a list without any costs one small question more.
  */
-const newestOf = async (client: Client): Promise<(info: WorkflowExecutionInfo) => boolean> => {
+export const newestOf = async (
+  client: Client,
+  scope = `${searchAttributes.kind.name} IS NOT NULL`,
+): Promise<(info: WorkflowExecutionInfo) => boolean> => {
   const { namespace } = client.options;
-  const query = `${searchAttributes.restored.name} = true AND ExecutionStatus != 'ContinuedAsNew'`;
+  const query = `${scope} AND ${searchAttributes.restored.name} = true AND ExecutionStatus != 'ContinuedAsNew'`;
   const { executions } = await client.workflowService.listWorkflowExecutions({
     namespace,
     query,

@@ -58,7 +58,7 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
     }),
     hostQueue: null,
   };
-  const loop = new WorkLoop(debateKind, state);
+  const loop = new WorkLoop(debateKind, state, setup.webhooks);
 
   setHandler(
     feedbackUpdate,

@@ -61,7 +61,7 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun | null, req
         ),
         hostQueue: null,
       };
-  const loop = new WorkLoop(fanOutKind, state);
+  const loop = new WorkLoop(fanOutKind, state, setup.webhooks);
   const inlineBytes = Math.min(inlineMost, Math.floor(inlineTotal / Math.max(1, setup.tasks.length)));
   const maxFiles = Math.min(filesMost, Math.max(1, Math.floor(filesTotal / Math.max(1, setup.tasks.length))));
   const about = { id: setup.id, tenant: setup.tenant, traceId: setup.traceId, fanIn: setup.fanIn };

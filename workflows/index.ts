@@ -3,3 +3,4 @@ export { debate } from './debate.js';
 export { fanOut } from './fan-out.js';
 export { refinement } from './refinement.js';
 export { session } from './session.js';
+export { webhook } from './webhook.js';

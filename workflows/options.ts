@@ -165,3 +165,9 @@ export const memoriesOn = (queue: Queue): ActivityInterfaceFor<Memories> =>
     heartbeatTimeout: '10 seconds',
     retry: { initialInterval: '200 milliseconds', maximumInterval: '2 seconds', maximumAttempts: 4 },
   });
+
+/** One attempt at a receiver ends itself within 15 s; it is made again when the worker died under it. */
+export const webhookAttempts = proxyActivities<Pick<Activities, 'sendWebhook'>>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 5 },
+});

@@ -49,7 +49,7 @@ export async function refinement(
     throw refusal('invalid_request', 'a refinement takes a setup; start it with POST /v1/refinements');
   const state: RefinementRun =
     carried ?? openWork(openRefinementState(setup, workflowInfo().startTime.getTime()), { type: 'START' });
-  const loop = new WorkLoop(refinementKind, state);
+  const loop = new WorkLoop(refinementKind, state, setup.webhooks);
 
   const act = async (effect: RefinementPending): Promise<RefinementEvent> => {
     const { id, iteration, attempt } = effect;

@@ -88,7 +88,7 @@ export async function session(
     groups: [],
     judgeCalls: 0,
   };
-  const loop = new WorkLoop(sessionKind, state);
+  const loop = new WorkLoop(sessionKind, state, setup.webhooks);
   let updates = 0;
   // Made inside the scope that an outside cancel does not reach: lanes are asked to stop first, and cancelled only then.
   let groupScope = CancellationScope.current();

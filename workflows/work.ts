@@ -25,6 +25,7 @@ import {
 } from '../src/domain/checkpoint.js';
 import { ParleyError, type ErrorCode } from '../src/domain/errors.js';
 import { iso } from '../src/domain/instant.js';
+import type { WebhookSetup } from '../src/domain/webhook/setup.js';
 import type { WorkState } from '../src/domain/work-state.js';
 import { shifted } from '../src/domain/shift.js';
 import type { Amount } from '../src/domain/session/setup.js';
@@ -32,6 +33,7 @@ import { toFailure } from '../src/failure.js';
 import { searchAttributes } from '../temporal/search-attributes.js';
 import { eventsQuery, isInspected, isInspectedAtOne, placeQuery, snapshotQuery, statusQuery } from './messages.js';
 import { bus, trace, type WorkOutcome } from './options.js';
+import { Webhooks } from './webhooks.js';
 
 /** The pure side of one kind of work. */
 export interface WorkKind<Work, Event, Effect, S extends WorkOutcome> {
@@ -89,11 +91,14 @@ export class WorkLoop<
   private shown = { state: '', waiting: '' };
   /** Number of the last mark that a replay has told. */
   private toldMark = -1;
+  private readonly webhooks: Webhooks;
 
   constructor(
     private readonly kind: WorkKind<Work, Event, Effect, S>,
     private readonly state: WorkState<Work, Event, Effect>,
+    webhooks: readonly WebhookSetup[] = [],
   ) {
+    this.webhooks = new Webhooks(webhooks);
     setHandler(statusQuery, () => kind.status(state.work), { description: 'The status of spec 10' });
     setHandler(snapshotQuery, () => state, { description: 'The whole state, as continue-as-new carries it' });
     setHandler(eventsQuery, (since: number) => ({
@@ -173,6 +178,8 @@ export class WorkLoop<
       await run.close?.();
       await condition(allHandlersFinished);
       this.takeEvents(run);
+      // What is not started when the run closes never is.
+      if (!this.webhooks.isIdle) await condition(() => this.webhooks.isIdle);
     });
     return this.close();
   }
@@ -182,6 +189,7 @@ export class WorkLoop<
       (workflowInfo().continueAsNewSuggested || run.wantsToContinue?.() === true) &&
       this.open.size === 0 &&
       this.state.inbox.length === 0 &&
+      this.webhooks.isIdle &&
       !this.isOver &&
       allHandlersFinished()
     );
@@ -220,12 +228,16 @@ export class WorkLoop<
       const worked = state.work;
       state.work = step.work;
       for (const said of step.events) {
-        state.events.push({ ...said, id: state.eventsBefore + state.events.length + 1 });
+        const id = state.eventsBefore + state.events.length + 1;
+        state.events.push({ ...said, id });
+        if (said.event === 'feedback_requested')
+          this.webhooks.asked(() => kind.status(step.work), id, said.data.request);
       }
       for (const boundary of boundariesOf(kind.name, worked, step.work, kind.turns(worked, step.work, event)))
         this.checkpoint(boundary, step.effects);
       for (const effect of step.effects) run.perform(effect);
     }
+    if (this.isOver) this.webhooks.ended(() => kind.status(state.work), state.eventsBefore + state.events.length);
     if (state.events.length > before) bus.hint('touched');
     if (isInspectedAtOne(workflowInfo().taskQueue)) {
       // Each mark once: they are many, and copied on their way out.

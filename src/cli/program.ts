@@ -20,6 +20,7 @@ import type { Presenter } from './presenter.js';
 import { fanOutPresenter } from './fan-out-presenter.js';
 import { refinementPresenter } from './refinement-presenter.js';
 import { sessionPresenter } from './session-presenter.js';
+import { webhookCommands } from './webhook-commands.js';
 
 const share = (text: string): number => {
   const value = Number(text);
@@ -190,6 +191,7 @@ const build = (context: CliContext, run: (command: Command, action: Run) => Prom
     (_: object, self: Command) => run(self, doctor),
   );
   inboxCommands(program, run);
+  webhookCommands(program, command, run);
   exportCommands(program, run);
   auditCommands(program, run);
   artifactCommands(program, run);

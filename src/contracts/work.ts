@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { maxWebhooks, webhookSchema } from './webhook.js';
 
 export const kinds = ['session', 'debate', 'fan-out', 'refinement', 'team', 'run', 'coordinator'] as const;
 export const kindSchema = z.enum(kinds);
@@ -23,7 +24,7 @@ export const budgetSchema = z
   })
   .meta({ id: 'Budget', description: 'Limits over the whole piece of work; none where left out.' });
 
-/** What every start accepts (spec 10). `webhooks` is refused unless empty until webhooks exist. */
+/** What every start accepts (spec 10). */
 export const startCommon = {
   id: workIdSchema.optional(),
   tenant: tenantSchema.default('default'),
@@ -32,11 +33,10 @@ export const startCommon = {
     .refine((labels) => Object.keys(labels).length <= 32, 'must have at most 32 labels')
     .default({}),
   budget: budgetSchema.default({}),
-  webhooks: z
-    .array(z.json())
-    .max(0, 'webhooks are not available yet; leave the field out')
-    .default([])
-    .meta({ description: 'Not available yet: must be empty.' }),
+  webhooks: z.array(webhookSchema).max(maxWebhooks).default([]).meta({
+    description:
+      'Who is told when it ends, or stops until a person answers: each event is posted to `url` as a CloudEvent (WebhookEvent).',
+  }),
 };
 
 /** Why a piece of work is not moving (spec 08 "Why is it not moving?"). */

@@ -8,9 +8,13 @@ export const secretsRule =
 const secret = '[redacted]';
 
 const holders = new Set(['env', 'headers']);
+/** Members whose URLs may hold a token anywhere. */
+const targets = new Set(['webhook', 'webhooks']);
+const urlForm = /^https?:\/\//i;
 const secretName =
   /(^|[_-])(api[_-]?keys?|((access|refresh|auth|bearer|session)[_-]?)?token|secrets?|password|passwd|passphrase|authorization|cookie|credentials?|(private|access|lane)[_-]?keys?)$/i;
 const isHolder = (name: string): boolean => holders.has(name.toLowerCase());
+const isTarget = (name: string): boolean => targets.has(name.toLowerCase());
 const isSecretName = (name: string): boolean => secretName.test(name.replace(/([a-z0-9])([A-Z])/g, '$1_$2'));
 
 /** Keys and passwords that can be told by their form. */
@@ -35,7 +39,7 @@ const isTelling = (text: string): boolean => text.length >= 8 && /\d/.test(text)
 /**
  * A document without secrets, as every export is. A text that is taken out at its place is taken out of every other text as
  * well, answers of models included: those of members named as secrets from 6 characters on, those of `env` and `headers`
- * where they have 8 characters and letters and digits.
+ * where they have 8 characters and letters and digits, and the URLs of webhooks.
  */
 export const withoutSecrets = (document: OpenExport): OpenExport => {
   let count = 0;
@@ -47,6 +51,7 @@ export const withoutSecrets = (document: OpenExport): OpenExport => {
     [
       ...values.flatMap((value) => textsNamed(value, isHolder)).filter(isTelling),
       ...values.flatMap((value) => textsNamed(value, isSecretName)),
+      ...values.flatMap((value) => textsNamed(value, isTarget)).filter((text) => urlForm.test(text)),
     ],
     secret,
     hit,

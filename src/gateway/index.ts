@@ -21,6 +21,7 @@ import { createFanOutsClient } from '../../temporal/fan-outs-client.js';
 import { createExports } from '../../temporal/histories.js';
 import { createRefinementsClient } from '../../temporal/refinements-client.js';
 import { createSessionsClient } from '../../temporal/sessions-client.js';
+import { createWebhooks } from '../../temporal/webhooks-client.js';
 import { createWorkIndex } from '../../temporal/work-index.js';
 import { createAccess } from './access.js';
 import { createApp } from './app.js';
@@ -30,6 +31,7 @@ import { openInbox } from './open-inbox.js';
 import { createMetrics } from './metrics.js';
 import type { Ports } from './route.js';
 import type { CodecPort } from './routes/codec.js';
+import type { WebhooksPort } from './webhooks-port.js';
 import type {
   CheckpointsPort,
   DebatesPort,
@@ -84,6 +86,7 @@ interface PortOptions {
   refinements: RefinementsPort;
   fanOuts: FanOutsPort;
   work: WorkIndex;
+  webhooks?: WebhooksPort;
   checkpoints?: CheckpointsPort;
   exports?: ExportReader;
   bus: BusPort;
@@ -109,6 +112,9 @@ const noAudit = (): Promise<never> =>
 const noCheckpoints = (): Promise<never> =>
   Promise.reject(new ParleyError('unavailable', 'This gateway was started without a way to checkpoints.'));
 
+const noWebhooks = (): Promise<never> =>
+  Promise.reject(new ParleyError('unavailable', 'This gateway was started without a way to webhooks.'));
+
 const noExports = (): Promise<never> =>
   Promise.reject(new ParleyError('unavailable', 'This gateway was started without a way to histories.'));
 
@@ -120,6 +126,7 @@ export const createPorts = ({
   refinements,
   fanOuts,
   work,
+  webhooks = { list: noWebhooks, status: noWebhooks, redeliver: noWebhooks },
   checkpoints = {
     list: noCheckpoints,
     inspect: noCheckpoints,
@@ -144,6 +151,7 @@ export const createPorts = ({
   fanOuts,
   work,
   ...openInbox({ work, debates }, (error) => logger.warn({ err: error }, 'the inbox could not be read; asking again')),
+  webhooks,
   checkpoints,
   exports,
   hub: new EventsHub(bus, {
@@ -245,6 +253,7 @@ export const startGateway = async ({
     refinements,
     fanOuts,
     work,
+    webhooks: createWebhooks(client),
     checkpoints: createCheckpoints({ client, bundlePath, retention: config.retention }),
     exports: createExports({ client, bundlePath }),
     bus,

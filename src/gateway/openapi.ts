@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { durableEventSchema, partialEventSchema } from '../contracts/events.js';
 import { problemSchema } from '../contracts/problem.js';
+import { webhookEventSchema } from '../contracts/webhook.js';
 import { problemDocument, ProblemError, type ProblemCode, problems } from './problem.js';
 import type { AnyRoute } from './route.js';
 
@@ -138,12 +139,17 @@ export const openApiDocument = (routes: readonly AnyRoute[], version: string) =>
         { name: 'inbox', description: 'What people are asked, over all work, and their answers.' },
         { name: 'audit', description: 'The signed log of what was decided and done.' },
         { name: 'memory', description: 'What debates left behind, and how their personas stand.' },
+        { name: 'webhooks', description: 'Events on their way to the receivers that work names (WebhookEvent).' },
         { name: 'artifacts', description: 'Files that work produced, by the digest of their content.' },
         { name: 'operation', description: 'Probes.' },
       ],
       paths,
       components: {
-        schemas: { DurableEvent: durableEventSchema, PartialEvent: partialEventSchema },
+        schemas: {
+          DurableEvent: durableEventSchema,
+          PartialEvent: partialEventSchema,
+          WebhookEvent: webhookEventSchema,
+        },
         securitySchemes: {
           apiKey: {
             type: 'http',

@@ -17,6 +17,7 @@ import type { LaneKeys } from './lane-keys.js';
 import type { Metrics } from './metrics.js';
 import type { ProblemCode } from './problem.js';
 import type { SseMessage } from './sse.js';
+import type { WebhooksPort } from './webhooks-port.js';
 import type {
   CheckpointsPort,
   DebatesPort,
@@ -33,6 +34,7 @@ export interface Ports {
   refinements: RefinementsPort;
   fanOuts: FanOutsPort;
   work: WorkIndex;
+  webhooks: WebhooksPort;
   inbox: Inbox;
   inboxWatch: InboxWatch;
   checkpoints: CheckpointsPort;

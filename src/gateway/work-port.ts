@@ -13,6 +13,7 @@ import type { FanOutSetup } from '../domain/fan-out/setup.js';
 import type { RefinementSetup } from '../domain/refinement/setup.js';
 import type { FeedbackReceipt } from '../domain/feedback-answer.js';
 import type { SessionSetup } from '../domain/session/setup.js';
+import type { WebhookSetup } from '../domain/webhook/setup.js';
 import type { EventsAnswer } from '../../workflows/messages.js';
 
 export interface WorkFilter {
@@ -33,6 +34,7 @@ export interface WorkSetup {
   tenant: string;
   /** 32 hex digits. */
   traceId: string;
+  webhooks?: WebhookSetup[];
 }
 
 /** What every kind's status has, as far as the gateway looks at it. */

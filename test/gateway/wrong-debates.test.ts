@@ -67,7 +67,7 @@ describe('a wrong debate', () => {
       ['approval.escalate_after_ms'],
     ],
     ['with a field that is none', { colour: 'red' }, ['colour']],
-    ['with webhooks', { webhooks: ['http://x'] }, ['webhooks']],
+    ['with webhooks', { webhooks: ['http://x'] }, ['webhooks[0]']],
     [
       'with many faults at once',
       { task: '', limits: { veto: 2 }, sandbox: { backend: 'x' }, ...plan(task('a', { depends_on: ['z'] })) },

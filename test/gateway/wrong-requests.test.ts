@@ -142,9 +142,45 @@ describe('POST /v1/sessions refuses with every fault, and starts nothing,', () =
     ],
     ['a label that is a number', { ...aSession(), labels: { a: 1 } }, ['labels.a: must be a text; got 1']],
     [
-      'a webhook',
-      { ...aSession(), webhooks: ['http://x'] },
-      ['webhooks: webhooks are not available yet; leave the field out'],
+      'webhooks that are none',
+      {
+        ...aSession(),
+        webhooks: [
+          'http://x',
+          {},
+          { url: 'ftp://x' },
+          { url: 'http://x', colour: 1 },
+          { url: 'http://me:pass@x' },
+          { url: 'http://x', secret: 'whsec_a-secret-of-mine' },
+          { url: 'http://x', secret: { env: 'HOME' } },
+          { url: 'http://x', events: ['started'] },
+          { url: 'http://x', events: [] },
+        ],
+      },
+      [
+        'webhooks[0]: must be an object; got "http://x"',
+        'webhooks[1].url: must be an http or https URL such as https://hooks.example.com/parley',
+        'webhooks[2].url: must be an http or https URL such as https://hooks.example.com/parley; got "ftp://x"',
+        'webhooks[3].colour: unknown field "colour"; it takes url, secret, events',
+        'webhooks[4].url: must hold no user name and no password; name a secret of the worker under secret.env',
+        'webhooks[5].secret: must be {"env":"PARLEY_WEBHOOK_SECRET_…"}, a variable of the worker; it got something else',
+        'webhooks[6].secret.env: must be PARLEY_WEBHOOK_SECRET, or begin with PARLEY_WEBHOOK_SECRET_ and go on in capitals; this one got neither',
+        'webhooks[7].events[0]: must be completed, failed, cancelled or awaiting_feedback; got "started"',
+        'webhooks[8].events: must name at least one event; leave it out for all',
+      ],
+    ],
+    [
+      'eleven webhooks',
+      { ...aSession(), webhooks: Array.from({ length: 11 }, () => ({ url: 'http://x' })) },
+      ['webhooks: must have at most 10 entries; got 11'],
+    ],
+    [
+      'webhooks where nothing may be sent',
+      { ...aSession(), webhooks: [{ url: 'http://169.254.169.254/' }, { url: 'http://0.0.0.0/' }] },
+      [0, 1].map(
+        (index) =>
+          `webhooks[${index}].url: must not be a private, link-local or reserved address, unless the operator allows it by PARLEY_WEBHOOK_HOSTS; got ${index === 0 ? '169.254.169.254' : '0.0.0.0'}`,
+      ),
     ],
     [
       'a negative budget',

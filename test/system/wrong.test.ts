@@ -99,7 +99,7 @@ describe('POST /v1/sessions answers 422 and names every fault', () => {
     ['an id with a space', { ...right, id: 'a b' }, ['id']],
     ['a tenant with a slash', { ...right, tenant: 'a/b' }, ['tenant']],
     ['a label that is a number', { ...right, labels: { a: 1 } }, ['labels.a']],
-    ['a webhook', { ...right, webhooks: ['http://x'] }, ['webhooks']],
+    ['a webhook', { ...right, webhooks: ['http://x'] }, ['webhooks[0]']],
     [
       'a budget in debt',
       { ...right, budget: { max_tokens: -1, max_usd: -1 } },

@@ -4,6 +4,7 @@ import type { ApprovalPolicy } from '../../contracts/feedback.js';
 import type { Plan } from '../../contracts/plan.js';
 import type { BudgetLimits } from '../budget.js';
 import type { Amount, CallSetup } from '../session/setup.js';
+import type { WebhookSetup } from '../webhook/setup.js';
 
 /** A role with everything decided that depends on the operator's configuration, so that the workflow needs none of it. */
 export interface RoleSetup extends Omit<CallSetup, 'faults'> {
@@ -36,4 +37,6 @@ export interface DebateSetup {
   /** The plan to start from; no tasks: the solution role proposes the first. */
   plan: Plan;
   budget: BudgetLimits;
+  /** Who is told what becomes of it; left out: nobody. */
+  webhooks?: WebhookSetup[];
 }

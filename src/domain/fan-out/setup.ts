@@ -12,6 +12,7 @@ import type { AgreementPolicy } from '../../contracts/session.js';
 import type { SessionContext } from '../../contracts/session-context.js';
 import type { BudgetLimits } from '../budget.js';
 import type { PricedCall } from '../priced-call.js';
+import type { WebhookSetup } from '../webhook/setup.js';
 
 /** Who is asked, with what it is likely to cost. */
 export interface PricedAdapter extends PricedCall {
@@ -88,4 +89,6 @@ export interface FanOutSetup {
   barrier: BarrierPolicy;
   fanIn: FanInSetup;
   budget: BudgetLimits;
+  /** Who is told what becomes of it; left out: nobody. */
+  webhooks?: WebhookSetup[];
 }

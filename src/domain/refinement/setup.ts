@@ -3,6 +3,7 @@ import type { LoopControl, RefinementOutput } from '../../contracts/refinement.j
 import type { Criterion } from '../../contracts/rubric.js';
 import type { BudgetLimits } from '../budget.js';
 import type { PricedCall } from '../priced-call.js';
+import type { WebhookSetup } from '../webhook/setup.js';
 
 /** The generator or the critic with everything decided that depends on the operator's configuration. */
 export interface AgentSetup extends PricedCall {
@@ -37,4 +38,6 @@ export interface RefinementSetup {
   loop: LoopControl;
   output: RefinementOutput;
   budget: BudgetLimits;
+  /** Who is told what becomes of it; left out: nobody. */
+  webhooks?: WebhookSetup[];
 }

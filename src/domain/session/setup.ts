@@ -1,6 +1,7 @@
 import type { Adapter } from '../../contracts/adapter.js';
 import type { ErrorCode } from '../errors.js';
 import type { LaneSpec, OpenSession, SessionPolicy, Tier } from '../../contracts/session.js';
+import type { WebhookSetup } from '../webhook/setup.js';
 
 /** Money in millionths of a US dollar: whole numbers add up without rounding. */
 export interface Amount {
@@ -63,6 +64,8 @@ export interface SessionSetup {
   merge: CallSetup | null;
   /** Where a person sees this session in Temporal's Web UI. */
   webUiUrl: string;
+  /** Who is told what becomes of it; left out: nobody. */
+  webhooks?: WebhookSetup[];
 }
 
 /** The operator's side of planning; the gateway makes one from its configuration. */

@@ -10,6 +10,7 @@ import { inboxRoutes } from './inbox.js';
 import { memoryRoutes } from './memory.js';
 import { refinementRoutes } from './refinements.js';
 import { sessionRoutes } from './sessions.js';
+import { webhookRoutes } from './webhooks.js';
 import { listWork } from './work.js';
 
 /** The whole API: what is mounted and what is documented. */
@@ -24,6 +25,7 @@ export const routes: readonly AnyRoute[] = [
   ...artifactRoutes,
   ...auditRoutes,
   ...memoryRoutes,
+  ...webhookRoutes,
   ...codecRoutes,
   healthz,
   readyz,

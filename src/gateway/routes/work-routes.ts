@@ -3,6 +3,7 @@ import type { FeedbackRequest } from '../../contracts/feedback.js';
 import type { Json } from '../../contracts/frames.js';
 import type { Links } from '../../contracts/work.js';
 import { type Kind, type Started, workIdSchema } from '../../contracts/work.js';
+import type { Webhook } from '../../contracts/webhook.js';
 import type { SetupIdentity } from '../../domain/session/set-up-session.js';
 import { collectionOf, linksOf } from '../../links.js';
 import { codeOf, failSpan, openSpan, workContext } from '../../tracing.js';
@@ -10,6 +11,7 @@ import { bodyHash, idForKey } from '../canonical.js';
 import { ProblemError } from '../problem.js';
 import { textNumber } from '../query-number.js';
 import { type AnyRoute, type Call, type Ports, route } from '../route.js';
+import { withWebhooks } from '../with-webhooks.js';
 import type { CarriedState, FeedbackPort, WorkPort, WorkSetup, WorkStatus } from '../work-port.js';
 import { checkpointRoutes } from './checkpoint-routes.js';
 import { exportRoute } from './export-route.js';
@@ -90,7 +92,7 @@ const noHeaders = z.object({});
 
 /** Start, list, status, events, cancel, and the refusals of pause and resume of one kind. */
 export const workRoutes = <
-  Body extends { id?: string | undefined; tenant: string },
+  Body extends { id?: string | undefined; tenant: string; webhooks: Webhook[] },
   Setup extends WorkSetup,
   Status extends WorkStatus & { links: Links },
   Answer extends Started,
@@ -146,7 +148,8 @@ export const workRoutes = <
       });
     }
     const links = linksOf(ports.config, kind, id);
-    const setup = definition.setUp(body, { id, traceId: ports.newTraceId(), webUiUrl: links.web_ui }, ports, call);
+    const identity = { id, traceId: ports.newTraceId(), webUiUrl: links.web_ui };
+    const setup = withWebhooks(body.webhooks, links.self, ports, () => definition.setUp(body, identity, ports, call));
     const carried = fork?.(setup);
     const options = { isRepeatable, request: asRequest(body), ...(carried && { carried }) };
     const outcome = await started(setup, () => port(ports).start(setup, hash, options));
