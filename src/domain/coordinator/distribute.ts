@@ -38,7 +38,7 @@ export const distribute = (
   coordinatorId: string,
   now: number,
 ): Distributed | null => {
-  const { runId, workId, request, error, seq } = run;
+  const { runId, workId, status, request, error, seq } = run;
   if (!request) return null;
   const { request_id: requestId, response, comment, provided_by: user, source } = given;
   const at = iso(now);
@@ -64,6 +64,13 @@ export const distribute = (
       user,
       source,
     },
-    run: { ...run, status: 'pending', request: null, error: null, reason: null, resuming: { requestId, seq } },
+    run: {
+      ...run,
+      status: 'pending',
+      request: null,
+      error: null,
+      reason: null,
+      resuming: { requestId, status, request, error, seq },
+    },
   };
 };

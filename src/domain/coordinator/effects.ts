@@ -29,7 +29,7 @@ export interface GivenResponses {
 export type CoordinatorEffect =
   /** Start the run with this body, or adopt it; answered by RUN or UNREADABLE, and by a RUN for each of its moves. */
   | { type: 'track'; runId: string; workId: string; origin: 'started' | 'adopted'; body: number | null }
-  /** Hand a run its answer; answered by RESUMED, ANSWERED_ELSEWHERE or RESUME_FAILED. */
+  /** Hand a run its answer; answered by RESUMED, STILL_ASKS, ANSWERED_ELSEWHERE or RESUME_FAILED. */
   | { type: 'resume'; runId: string; given: GivenFeedback }
   /** Cancel the runs that it had started. */
   | { type: 'cancel_runs'; runIds: string[] };
@@ -42,6 +42,8 @@ export type CoordinatorEvent =
   | { type: 'UNREADABLE'; runId: string; message: string }
   | { type: 'RESPONSES'; given: GivenResponses }
   | { type: 'RESUMED'; runId: string; requestId: string }
+  /** The run asks the same as before: others have to approve, too, or it refused the answer of this person. */
+  | { type: 'STILL_ASKS'; runId: string; requestId: string; message: string }
   /** Somebody had answered the run itself before: the first valid answer wins. */
   | { type: 'ANSWERED_ELSEWHERE'; runId: string; requestId: string; message: string }
   | { type: 'RESUME_FAILED'; runId: string; requestId: string; message: string }

@@ -28,6 +28,14 @@ const resumed = (run: TrackedRun): TrackedRun => ({
   status: run.resuming?.seq === run.seq && run.status === 'pending' ? 'in_progress' : run.status,
 });
 
+/** A run that did not go on with its answer stands where it stood, unless it has said otherwise since. */
+const asBefore = (run: TrackedRun): TrackedRun => {
+  const { resuming } = run;
+  if (resuming?.seq !== run.seq) return resumed(run);
+  const { status, request, error } = resuming;
+  return { ...run, resuming: null, status, request, error };
+};
+
 /**
  * What a run says of itself, and what became of its answer. What comes late, again, or of no run of this coordinator is counted
  * and changes nothing.
@@ -47,6 +55,7 @@ export const hearOfRun = (draft: CoordinatorDraft, event: OfRun): void => {
     case 'UNREADABLE':
       return isSettled(run) ? drop() : keep(draft, run, loseRun(run, event.message));
     case 'RESUMED':
+    case 'STILL_ASKS':
     case 'ANSWERED_ELSEWHERE':
     case 'RESUME_FAILED': {
       const { resuming } = run;
@@ -56,7 +65,7 @@ export const hearOfRun = (draft: CoordinatorDraft, event: OfRun): void => {
       if (event.type !== 'RESUMED') {
         say(draft, { event: 'log', data: { at: iso(now), message: `${run.runId}: ${event.message}` } });
       }
-      const after = resumed(run);
+      const after = event.type === 'STILL_ASKS' ? asBefore(run) : resumed(run);
       return keep(draft, run, hasFailed ? { ...after, status: 'resume_failed', reason: event.message } : after);
     }
   }

@@ -45,8 +45,8 @@ export interface TrackedRun extends PlannedRun {
   error: RunFault | null;
   /** Why it is unknown or could not be resumed. */
   reason: string | null;
-  /** The answer that it has not taken yet. */
-  resuming: { requestId: string; seq: number } | null;
+  /** The answer that it has not taken yet, and where it stood when that was given. */
+  resuming: (Pick<TrackedRun, 'status' | 'request' | 'error' | 'seq'> & { requestId: string }) | null;
 }
 
 /** What the responses of one call said, until they are distributed. */

@@ -75,7 +75,8 @@ describe('the body of a coordinator', () => {
   });
 
   test('counts repeated ids once', () => {
-    expect(faults({ adopt: many.map(() => 'x'), work_ids: many.slice(1), run: { steps: 1 } })).toEqual([]);
+    const workIds = [...many.slice(2), 7, '7'];
+    expect(faults({ adopt: ['x', 'x'], work_ids: workIds, run: { steps: 1 } })).toEqual([]);
   });
 });
 

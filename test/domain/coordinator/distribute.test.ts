@@ -173,6 +173,30 @@ describe('a run that is to be resumed', () => {
     expect(at.told('log')).toHaveLength(1);
   });
 
+  test('and still asks the same is asked again in the next report, and can be answered again', () => {
+    const { at, of } = resuming();
+    const { requestId } = of;
+    at.take({ type: 'STILL_ASKS', ...of, message: 'anna started this work and may not approve it' }).resumeAll();
+    expect(at.run('1')).toMatchObject({
+      status: 'awaiting_feedback',
+      request: { request_id: requestId },
+      resuming: null,
+    });
+    expect(at.state).toBe('MONITORING');
+    at.says('2', done);
+    expect([at.state, at.report.report]).toEqual(['PRESENTING', '002-resumed']);
+    at.respond('#1: approve', 'bert');
+    expect(at.done('resume').at(-1)?.given).toMatchObject({ request_id: requestId, provided_by: 'bert' });
+    at.resumeAll().says('1', done);
+    expect(at.state).toBe('COMPLETE');
+  });
+
+  test('and still asks when it was answered, but has moved on since, stands where it says', () => {
+    const { at, of } = resuming();
+    at.says('1', { status: 'in_progress' }).take({ type: 'STILL_ASKS', ...of, message: 'more have to approve' });
+    expect(at.run('1')).toMatchObject({ status: 'in_progress', request: null, resuming: null });
+  });
+
   test('and cannot be read any more is unknown', () => {
     const { at, of } = resuming();
     at.take({ type: 'UNREADABLE', runId: of.runId, message: 'gone' }).take({ type: 'RESUMED', ...of });

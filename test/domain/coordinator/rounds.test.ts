@@ -1,3 +1,4 @@
+import { nextDue } from '../../../src/domain/coordinator/step.js';
 import { awaiting, CoordinatorPlay, done, failed } from '../../support/coordinator-play.js';
 
 describe('a coordinator', () => {
@@ -268,6 +269,13 @@ describe('a coordinator with a limit for its waits', () => {
     expect([at.state, at.coordinator.questions[0]?.state]).toEqual(['RESUMING', 'void']);
   });
 
+  test('waits as long again after an answer that is none, since somebody is there', () => {
+    const at = new CoordinatorPlay(['1', '2'], { waitTimeoutMs: 60_000 }).all({ '1': awaiting(), '2': awaiting() });
+    at.respond('#1: approve');
+    at.resumeAll().wait().after(5_000).respond('#2: nonsense');
+    expect([at.state, nextDue(at.coordinator)]).toEqual(['MONITORING', at.now + 60_000]);
+  });
+
   test('takes no answer for a run before the first report, and asks on', () => {
     const at = waiting().wait();
     expect(at.respond('#2: approve').errors[0]?.message).toContain('is ASKING and takes answers once');
@@ -278,6 +286,22 @@ describe('a coordinator with a limit for its waits', () => {
     const at = new CoordinatorPlay(['1']).says('1', { status: 'in_progress' });
     at.after(10 ** 10).take({ type: 'TICK' });
     expect(at.state).toBe('WAITING');
+  });
+});
+
+describe('a coordinator of a thousand runs', () => {
+  test('is answered with one text, and every run has its own answer once', () => {
+    const ids = Array.from({ length: 1_000 }, (_, index) => String(index));
+    const at = new CoordinatorPlay(ids);
+    for (const id of ids) at.says(id, Number(id) % 2 === 0 ? awaiting() : failed());
+    expect(at.report.summary).toMatchObject({ total_runs: 1_000, awaiting_feedback: 500, error: 500 });
+    const text = ids.map((id) => `#${id}: ${Number(id) % 2 === 0 ? 'approve' : 'retry'}`).join('\n');
+    expect(at.respond(text).applied).toHaveLength(1_000);
+    expect(new Set(at.done('resume').map(({ runId }) => runId)).size).toBe(1_000);
+    expect(at.respond(text).applied).toEqual([]);
+    at.resumeAll();
+    for (const id of ids) at.says(id, done);
+    expect([at.state, at.report.summary.completed]).toEqual(['COMPLETE', 1_000]);
   });
 });
 
