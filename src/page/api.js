@@ -87,11 +87,10 @@ export const createEventParser = () => {
 export const pathOf = (collection, id) => `/v1/${collection}/${encodeURIComponent(id)}`;
 
 /**
- * Follows the events of the work at `path` until its end or `signal`, over any number of connections. Durable events come
- * once and in order (`Last-Event-ID`); partials may overlap after a reconnect, `takePartial` of the model cuts what is known.
+ * Keeps a stream of server-sent events open until `signal`, over any number of connections. `take` is given the messages of
+ * each piece and answers 'end' when that was all there is, 'again' when a new connection is needed.
  */
-export const follow = async (path, { signal, onEvent, onPartial, onConnection, onEnd }) => {
-  let last = 0;
+const keepOpen = async (path, { signal, headers, onConnection, take }) => {
   let delay = 250;
   while (!signal.aborted) {
     const connection = new AbortController();
@@ -100,8 +99,8 @@ export const follow = async (path, { signal, onEvent, onPartial, onConnection, o
     // Heartbeats come far more often: a stream silent for a minute is dead although nobody said so.
     let watch = setTimeout(leave, 60_000);
     try {
-      const response = await open(`${path}/events`, {
-        headers: { accept: 'text/event-stream', ...(last > 0 ? { 'last-event-id': String(last) } : {}) },
+      const response = await open(path, {
+        headers: { accept: 'text/event-stream', ...headers() },
         signal: connection.signal,
       });
       onConnection(true);
@@ -113,17 +112,9 @@ export const follow = async (path, { signal, onEvent, onPartial, onConnection, o
         clearTimeout(watch);
         watch = setTimeout(leave, 60_000);
         delay = 250;
-        let hole = false;
-        for (const { event, id: number, data } of feed(value)) {
-          if (event === 'end') return onEnd();
-          if (event === 'partial') hole = !onPartial(JSON.parse(data)) || hole;
-          else if (number > last) {
-            last = number;
-            onEvent({ id: number, event, data: JSON.parse(data) });
-          }
-        }
-        // Text before a partial is missing: a new connection begins with the whole text so far.
-        if (hole) break;
+        const verdict = take(feed(value));
+        if (verdict === 'end') return;
+        if (verdict === 'again') break;
       }
     } catch (error) {
       if (signal.aborted) return;
@@ -139,3 +130,45 @@ export const follow = async (path, { signal, onEvent, onPartial, onConnection, o
     delay = Math.min(delay * 2, 5_000);
   }
 };
+
+/**
+ * Follows the events of the work at `path` until its end or `signal`, over any number of connections. Durable events come
+ * once and in order (`Last-Event-ID`); partials may overlap after a reconnect, `takePartial` of the model cuts what is known.
+ */
+export const follow = async (path, { signal, onEvent, onPartial, onConnection, onEnd }) => {
+  let last = 0;
+  const take = (messages) => {
+    let hole = false;
+    for (const { event, id: number, data } of messages) {
+      if (event === 'end') {
+        onEnd();
+        return 'end';
+      }
+      if (event === 'partial') hole = !onPartial(JSON.parse(data)) || hole;
+      else if (number > last) {
+        last = number;
+        onEvent({ id: number, event, data: JSON.parse(data) });
+      }
+    }
+    // Text before a partial is missing: a new connection begins with the whole text so far.
+    return hole ? 'again' : null;
+  };
+  await keepOpen(`${path}/events`, {
+    signal,
+    headers: () => (last > 0 ? { 'last-event-id': String(last) } : {}),
+    onConnection,
+    take,
+  });
+};
+
+/** Follows a stream that begins anew with each connection, until `signal`; `onMessage` is given {event, data}. */
+export const listen = (path, { signal, onMessage, onConnection }) =>
+  keepOpen(path, {
+    signal,
+    headers: () => ({}),
+    onConnection,
+    take: (messages) => {
+      for (const { event, data } of messages) onMessage({ event, data: JSON.parse(data) });
+      return null;
+    },
+  });

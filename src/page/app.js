@@ -2,6 +2,7 @@ import { html, render, useEffect, useState } from '/vendor/htm-preact.js';
 import { saveKey, whenKeyWanted } from './api.js';
 import { CheckpointsView } from './checkpoints-view.js';
 import { CompareView } from './compare-view.js';
+import { InboxView } from './inbox-view.js';
 import { ListView } from './list-view.js';
 import { workKinds } from './work-kinds.js';
 
@@ -24,6 +25,7 @@ const route = () => {
     const named = /^\d{1,9}$/.test(number) ? Number(number) : number;
     return { View: CheckpointsView, props: { collection, id, number: named } };
   }
+  if (collection === 'inbox' && parts.length === 0) return { View: InboxView, props: {} };
   if (collection === 'compare' && parts.length === 2) return { View: CompareView, props: { a: parts[0], b: parts[1] } };
   return { View: ListView, props: {} };
 };

@@ -1,12 +1,11 @@
 import { html, useEffect, useRef, useState } from '/vendor/htm-preact.js';
 import { post, savedKey } from './api.js';
+import { NameField, savedName, saveName } from './approver.js';
 import { gateTasks } from './debate-model.js';
 import { TaskList } from './debate-plan.js';
 import { approvals } from './debate-steps.js';
 import { words } from './model.js';
 import { Badge, FactList, Faults, until } from './parts.js';
-
-const nameKept = 'parley-name';
 
 export const sandboxWords = ({ backend, network }) =>
   `${backend === 'auto' ? 'the strongest there is' : backend}, ${network ? 'with network' : 'no network'}`;
@@ -52,7 +51,7 @@ const buttons = { approve: 'primary', reject: 'danger' };
 const AnswerForm = ({ approval, path, refresh }) => {
   const { request } = approval;
   const [comment, setComment] = useState('');
-  const [name, setName] = useState(sessionStorage.getItem(nameKept) ?? '');
+  const [name, setName] = useState(savedName());
   const [answer, setAnswer] = useState({ busy: false, error: null, receipt: null });
   const field = useRef(null);
   const mounted = useRef(true);
@@ -60,7 +59,7 @@ const AnswerForm = ({ approval, path, refresh }) => {
   const hasKey = savedKey() !== null;
 
   const give = (response) => {
-    if (!hasKey) sessionStorage.setItem(nameKept, name.trim());
+    if (!hasKey) saveName(name);
     return post(`${path}/feedback`, {
       request_id: request.request_id,
       response,
@@ -85,17 +84,7 @@ const AnswerForm = ({ approval, path, refresh }) => {
   };
 
   return html`<form class="gate-form" onSubmit=${(event) => event.preventDefault()}>
-    ${!hasKey &&
-    html`<label for="approver">Your name</label>
-      <input
-        id="approver"
-        required
-        maxlength="128"
-        autocomplete="name"
-        value=${name}
-        onInput=${(event) => setName(event.target.value)}
-      />
-      <p class="hint">This gateway asks for no key: the answer is kept as given without one.</p>`}
+    ${!hasKey && html`<${NameField} name=${name} setName=${setName} />`}
     <label for="comment">Comment</label>
     <textarea
       id="comment"

@@ -1,0 +1,107 @@
+import { html } from '/vendor/htm-preact.js';
+import { sandboxWords } from './debate-gate.js';
+import { TaskList } from './debate-plan.js';
+import { choicesOf, needsWords } from './inbox-model.js';
+import { collectionOf, workHref } from './links.js';
+import { ago, FactList, Faults, until } from './parts.js';
+import { workKinds } from './work-kinds.js';
+
+const people = (names) => names.join(', ');
+
+const whoFacts = ({ needed, approvals, approved_by: given, may_answer: able, may_not_approve: starter }) => [
+  ['Approved by', needed > 1 && `${approvals} of ${needed}${given.length > 0 ? `: ${people(given)}` : ''}`],
+  ['May answer', able && people(able)],
+  ['May not approve', starter && `${starter}, who started it`],
+];
+
+/** Exactly what is approved: the tasks of a plan as they would run, anything else as it is. */
+const Content = ({ content, prompt }) => {
+  if (content === null) return html`<p class="said">${prompt}</p>`;
+  if (!Array.isArray(content.tasks)) {
+    return html`<p class="said">${prompt}</p>
+      <pre class="output" tabindex="0" role="group" aria-label="What is approved">
+${JSON.stringify(content, null, 2)}</pre
+      >`;
+  }
+  return html`<p class="said">${prompt.split('\nTask: ')[0]}</p>
+    <${TaskList} tasks=${content.tasks} whole />
+    ${content.done?.length > 0 && html`<p class="hint">Done already, and not run again: ${people(content.done)}.</p>`}`;
+};
+
+const Digest = ({ content, request }) => {
+  if (request.digest === null) return null;
+  const meaning =
+    content === null
+      ? 'All that it approves is shown where the work is. Your answer counts for that content alone, sha256'
+      : 'Your answer counts for this content alone, sha256';
+  return html`<p class="digest"><span class="hint">${meaning}</span> <code>${request.digest}</code></p>`;
+};
+
+/** One open request: what is asked, what is approved, who may answer, and the answer's form. */
+export const InboxItem = ({ item, answer, choose, setWords, send, field }) => {
+  const { work_id: id, kind, tenant, about, request, content, policy_version: rules } = item;
+  const { choice, words, busy, error } = answer;
+  const collection = collectionOf(kind);
+  const name = `${kind} ${id}`;
+  const workspace = content?.workspace;
+  return html`<article class="inbox-item" aria-labelledby="inbox-item-title">
+    <h2 id="inbox-item-title">${about}</h2>
+    <p class="row-meta">
+      ${workKinds.has(collection) ? html`<a href=${workHref(collection, id)}>${name}</a>` : name}
+      ${tenant !== 'default' && ` · ${tenant}`} · asked ${ago(request.opened_at)}
+      ${request.expires_at &&
+      ` · expires ${until(request.expires_at)}${request.on_timeout ? `, then ${request.on_timeout}` : ''}`}
+    </p>
+    <${Content} content=${content} prompt=${request.prompt} />
+    <div class="facts">
+      <${FactList}
+        facts=${[
+          ['Workspace', typeof workspace === 'string' && html`<code>${workspace}</code>`],
+          ['Sandbox', content?.sandbox && sandboxWords(content.sandbox)],
+          ...whoFacts(item),
+          ['Rules', rules],
+          ['Request', html`<code>${request.request_id}</code>`],
+        ]}
+      />
+      <${Digest} content=${content} request=${request} />
+    </div>
+    <form
+      class="inbox-form"
+      onSubmit=${(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <div class="choices" role="group" aria-label="Your answer">
+        ${choicesOf(item).map(
+          ({ value, label, effect, letter, number }) =>
+            html`<button
+              type="button"
+              key=${value}
+              class="choice"
+              aria-pressed=${choice === value}
+              onClick=${() => choose(value)}
+            >
+              <kbd>${letter ?? number}</kbd> <strong>${label}</strong> <span class="hint">${effect}</span>
+            </button>`,
+        )}
+      </div>
+      <label for="inbox-words">${request.type === 'input' ? 'Your answer' : 'Comment'}</label>
+      <textarea
+        id="inbox-words"
+        rows="2"
+        maxlength="20000"
+        required=${needsWords(item, choice)}
+        ref=${field}
+        value=${words}
+        onInput=${(event) => setWords(event.target.value)}
+      ></textarea>
+      <${Faults} error=${error} />
+      <div class="actions">
+        <button type="submit" class="primary" disabled=${busy || (choice === null && request.type !== 'input')}>
+          ${busy ? 'Sending…' : 'Send'}
+        </button>
+      </div>
+    </form>
+  </article>`;
+};
