@@ -44,6 +44,26 @@ describe('the configuration', () => {
     ]);
   });
 
+  test.each<[string, string[]]>([
+    ['hooks.example.com', ['hooks.example.com']],
+    [
+      ' Hooks.Example.com , *.internal.example.com,10.0.0.7,',
+      ['hooks.example.com', '*.internal.example.com', '10.0.0.7'],
+    ],
+    ['[::1],fd00::7', ['::1', 'fd00::7']],
+  ])('reads the hosts of webhooks from "%s"', (text, hosts) => {
+    expect(loadConfig({ PARLEY_WEBHOOK_HOSTS: text }).webhooks).toEqual({ hosts, retryMs: 86_400_000 });
+  });
+
+  test.each(['https://hooks.example.com', 'a b', '*', '*.*.example', 'hooks.example.com:443', ','])(
+    'refuses "%s" as hosts of webhooks',
+    (text) => {
+      expect(faultsOf({ PARLEY_WEBHOOK_HOSTS: text })).toEqual([
+        { variable: 'PARLEY_WEBHOOK_HOSTS', message: expect.stringContaining('must be host names or addresses') },
+      ]);
+    },
+  );
+
   test.each(['0.0.0.0', '10.0.0.1', '::', 'parley.example'])('refuses to listen on %s without keys', (host) => {
     expect(faultsOf({ HOST: host })).toEqual([
       { variable: 'HOST', message: expect.stringContaining('PARLEY_API_KEYS') },

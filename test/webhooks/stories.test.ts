@@ -155,6 +155,36 @@ describe('work that goes back and ends again', () => {
   });
 });
 
+describe('work that Temporal resets to before its end', () => {
+  test('tells of the same end once', async () => {
+    const body = aSession({ webhooks: [hook()] });
+    await product.run(body);
+    await receiver.until(body.id, 1);
+    const handle = product.client.workflow.getHandle(body.id);
+    const { events = [] } = await handle.fetchHistory();
+    const told = events?.find((event) => event.startChildWorkflowExecutionInitiatedEventAttributes);
+    const { runId } = await handle.describe();
+    await product.client.workflowService.resetWorkflowExecution({
+      namespace: product.client.options.namespace,
+      workflowExecution: { workflowId: body.id, runId },
+      reason: 'a test',
+      workflowTaskFinishEventId:
+        told?.startChildWorkflowExecutionInitiatedEventAttributes?.workflowTaskCompletedEventId ?? null,
+      requestId: body.id,
+    });
+    const after = product.client.workflow.getHandle(body.id);
+    await after.result();
+    expect((await after.describe()).runId).not.toBe(runId);
+    const again = await after.fetchHistory();
+    expect(again.events?.some((event) => event.startChildWorkflowExecutionFailedEventAttributes)).toBe(true);
+    // What is told later has come, and nothing more of this.
+    const later = aSession({ webhooks: [hook()] });
+    await product.run(later);
+    await receiver.until(later.id, 1);
+    expect(receiver.about(body.id)).toHaveLength(1);
+  });
+});
+
 describe('a receiver', () => {
   test('that answers 500 is tried again with the same id and event, and a new time', async () => {
     receiver.answers.push({ status: 500 }, { status: 503, headers: { 'retry-after': '1' } }, { status: 200 });
