@@ -50,6 +50,8 @@ export interface VerifyInput {
   sandbox: SandboxOptions;
   /** The request's own plan. */
   plan: Plan;
+  /** The run whose folder the workspace is; left out: it is none. */
+  ofRun?: string;
 }
 
 export interface Verified {
@@ -77,7 +79,7 @@ export const createDebateActivities = (ports: DebatePorts) => {
   const memories = createMemoryActivities(ports);
   return {
     /** The identity guard, and whether the workspace and the sandbox may be used at all, before anybody is asked. */
-    verifyIdentity: async ({ workspace, locks, sandbox: options, plan }: VerifyInput): Promise<Verified> => {
+    verifyIdentity: async ({ workspace, locks, sandbox: options, plan, ofRun }: VerifyInput): Promise<Verified> => {
       const mismatches = identityFaults(locks, environment);
       if (mismatches.length > 0) {
         return {
@@ -97,7 +99,7 @@ export const createDebateActivities = (ports: DebatePorts) => {
           return otherwise;
         }
       };
-      const resolved = await check(() => resolveWorkspace(workspace, workspaces), workspace);
+      const resolved = await check(() => resolveWorkspace(workspace, workspaces, ofRun), workspace);
       await check(() => sandbox.choose(options), null);
       return { workspace: resolved, faults, findings: scanPlan(plan, resolved), hostQueue };
     },

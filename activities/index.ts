@@ -5,6 +5,7 @@ import { createFanOutActivities, type FanOutPorts } from './fan-out-activities.j
 import type { GroupPorts } from './group.js';
 import { createWorkMetrics, type WorkMetrics } from './metrics.js';
 import { createRefinementActivities } from './refinement-activities.js';
+import { createRunFolderActivities } from './run-folder.js';
 import { createSessionActivities } from './session-activities.js';
 import { createWebhookActivities, type WebhookPorts } from './webhook-activities.js';
 
@@ -26,6 +27,7 @@ export const createActivities = (ports: ActivityPorts) => {
     ...createDebateActivities({ ...ports, metrics }),
     ...createRefinementActivities({ ...ports, metrics }),
     ...createFanOutActivities({ ...ports, metrics }),
+    ...createRunFolderActivities(ports),
     ...createCleanUpActivities(ports),
     ...createWebhookActivities(ports),
   };

@@ -11,12 +11,21 @@ export interface WorkspaceRules {
   dataFolder: string;
 }
 
+/** Where a run works: a folder that Parley has made, in its data folder and yet with nothing in it that is Parley's own. */
+export const runFolder = ({ dataFolder }: Pick<WorkspaceRules, 'dataFolder'>, runId: string): string =>
+  resolve(dataFolder, 'runs', runId);
+
 /**
  * Where a workspace really is, with every link followed (spec 02).
  * @param given what the request names; an absolute path
+ * @param ofRun the run whose own folder it may be; no request can say so
  * @throws ParleyError `invalid_request`, `ESEC` when the operator does not allow it; the message says what would be right
  */
-export const resolveWorkspace = async (given: string, { allowed, dataFolder }: WorkspaceRules): Promise<string> => {
+export const resolveWorkspace = async (
+  given: string,
+  { allowed, dataFolder }: WorkspaceRules,
+  ofRun?: string,
+): Promise<string> => {
   const refuse = (what: string, code: 'invalid_request' | 'ESEC' = 'invalid_request'): ParleyError =>
     new ParleyError(code, `workspace ${JSON.stringify(given)} ${what}`);
   if (!isAbsolute(given) || given.includes('\0'))
@@ -30,6 +39,7 @@ export const resolveWorkspace = async (given: string, { allowed, dataFolder }: W
     throw refuse(`${why} on this worker's machine; create the folder first, or name one that is there.`);
   }
   if (!(await stat(path)).isDirectory()) throw refuse('is no folder; name the folder that the tasks work in.');
+  if (ofRun !== undefined && given === runFolder({ dataFolder }, ofRun)) return path;
   const leads = path === resolve(given) ? '' : ` (it leads to ${path})`;
   const folders = await Promise.all(allowed.map(real));
   if (!folders.some((folder) => holds(folder, path)))

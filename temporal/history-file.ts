@@ -9,6 +9,7 @@ import {
   debateWorkflowType,
   fanOutWorkflowType,
   refinementWorkflowType,
+  runWorkflowType,
   sessionWorkflowType,
 } from '../workflows/messages.js';
 import { readableHistory } from './readable-history.js';
@@ -18,6 +19,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   [debateWorkflowType]: 'debate',
   [refinementWorkflowType]: 'refinement',
   [fanOutWorkflowType]: 'fan-out',
+  [runWorkflowType]: 'run',
 };
 
 /** Parley's own upkeep, which is no kind of work. */

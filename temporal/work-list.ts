@@ -32,7 +32,7 @@ const lifecycleOf = (status: string, state: string, isWaiting: boolean): Lifecyc
     case 'CONTINUED_AS_NEW':
       return isWaiting ? 'waiting' : 'running';
     case 'COMPLETED':
-      return state === 'ERROR' ? 'failed' : state === 'CANCELLED' ? 'cancelled' : 'completed';
+      return state === 'ERROR' ? 'failed' : state.toUpperCase() === 'CANCELLED' ? 'cancelled' : 'completed';
     case 'CANCELLED':
     case 'TERMINATED':
       return 'cancelled';

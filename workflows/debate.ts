@@ -1,7 +1,6 @@
 import { condition, continueAsNew, log, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { DebateStatus } from '../src/contracts/debate-status.js';
 import type { Json } from '../src/contracts/frames.js';
-import type { GivenFeedback } from '../src/contracts/feedback.js';
 import { debateTurns } from '../src/domain/debate/turns.js';
 import { isOver, nextDue, stepDebate } from '../src/domain/debate/debate.js';
 import type { DebateEffect, DebateEvent } from '../src/domain/debate/effects.js';
@@ -9,14 +8,15 @@ import type { DebateSetup } from '../src/domain/debate/setup.js';
 import { openDebateState, type DebateState } from '../src/domain/debate/state.js';
 import { debateDetails, debateStatus } from '../src/domain/debate/view.js';
 import { feedbackRefusal } from '../src/domain/debate/gate.js';
-import { readFeedbackSignal, refusalError } from '../src/domain/feedback.js';
+import { refusalError } from '../src/domain/feedback.js';
 import { answerReceipt } from '../src/domain/feedback-answer.js';
 import { noAmount } from '../src/domain/budget.js';
 import { toFailure } from '../src/failure.js';
 import { createCalls, type Fault } from './calls.js';
 import { feedbackSignal, feedbackUpdate } from './messages.js';
-import { actionsOn, memoriesOn, roleCalls, tasksOn, verifications } from './options.js';
+import { actionsOn, memoriesOn, roleCalls, tasksOn, verificationsOn } from './options.js';
 import { openWork, type WorkState } from '../src/domain/work-state.js';
+import { signalled } from './signalled.js';
 import { refusal, rootMessage, WorkLoop, type WorkKind } from './work.js';
 
 const debateKind: WorkKind<DebateState, DebateEvent, DebateEffect, DebateStatus> = {
@@ -95,10 +95,11 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
     switch (effect.type) {
       case 'verify_identity': {
         const { workspace, locks, sandbox, plan } = effect;
-        const { hostQueue, ...verified } = await verifications.verifyIdentity.executeWithOptions(
-          { summary: 'identity, workspace and sandbox' },
-          [{ workspace, locks, sandbox, plan }],
-        );
+        const { hostQueue, ...verified } = await verificationsOn(
+          setup.ofRun?.hostQueue ?? null,
+        ).verifyIdentity.executeWithOptions({ summary: 'identity, workspace and sandbox' }, [
+          { workspace, locks, sandbox, plan, ...(setup.ofRun && { ofRun: setup.ofRun.id }) },
+        ]);
         state.hostQueue = hostQueue;
         return { type: 'IDENTITY', id, ...verified };
       }
@@ -218,14 +219,6 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
     },
   });
 }
-
-/** What was sent by hand to the workflow itself: what is no answer is refused like one, and seen in the status (spec 06). */
-const signalled = (sent: unknown): GivenFeedback => {
-  const read = readFeedbackSignal(sent);
-  if (typeof read !== 'string') return read;
-  const nothing = { request_id: '', response: '', digest: null, provided_by: 'unknown' };
-  return { ...nothing, comment: read, authenticated: false, source: 'signal' };
-};
 
 const faultOf = (effect: Performed, { code, message, isStopped }: Fault): DebateEvent => {
   const { id } = effect;

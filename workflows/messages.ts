@@ -55,6 +55,7 @@ export const feedbackSignal = defineSignal<[unknown]>('feedback');
 export const debateWorkflowType = 'debate';
 export const refinementWorkflowType = 'refinement';
 export const fanOutWorkflowType = 'fanOut';
+export const runWorkflowType = 'run';
 
 /** Names the replay that inspects one checkpoint, or all; a replaying run sees it as its task queue, and nothing else reaches it. */
 export const inspectionName = (inspected: number | 'all'): string => `parley-inspection-of-${inspected}`;

@@ -142,12 +142,25 @@ export const actionsOn = (queue: Queue): ActivityInterfaceFor<Actions> =>
     retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 10 },
   });
 
-/** On whichever worker takes it; it says where everything else has to go. */
-export const verifications = proxyActivities<Pick<Activities, 'verifyIdentity'>>({
-  startToCloseTimeout: '1 minute',
-  heartbeatTimeout: '10 seconds',
-  retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 10 },
-});
+/** On whichever worker takes it, unless a run's folder says where; it says where everything else has to go. */
+export const verificationsOn = (queue: Queue): ActivityInterfaceFor<Pick<Activities, 'verifyIdentity'>> =>
+  proxyActivities<Pick<Activities, 'verifyIdentity'>>({
+    ...on(queue),
+    startToCloseTimeout: '1 minute',
+    heartbeatTimeout: '10 seconds',
+    retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 10 },
+  });
+
+type Folders = Pick<Activities, 'prepareRunFolder' | 'closeRunFolder'>;
+/** The folder of a run, made by whichever worker takes it first and kept on its machine; git may have much to copy. */
+export const foldersOn = (queue: Queue): ActivityInterfaceFor<Folders> =>
+  proxyActivities<Folders>({
+    ...on(queue),
+    startToCloseTimeout: '1 hour',
+    heartbeatTimeout: '10 seconds',
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 5 },
+  });
 
 /** What a session asks of memory before it begins; it does not wait long for it. */
 export const memories = proxyActivities<Pick<Activities, 'loadRatings'>>({

@@ -181,7 +181,7 @@ export class WorkLoop<
       // What is not started when the run closes never is.
       if (!this.webhooks.isIdle) await condition(() => this.webhooks.isIdle);
     });
-    return this.close();
+    return this.close(root.consideredCancelled);
   }
 
   private mustContinue(run: WorkRun<Event, Effect>): boolean {
@@ -311,10 +311,11 @@ export class WorkLoop<
   }
 
   /** The outcome is the whole status: who asks later needs no worker to read it (but for a cancel, which carries nothing). */
-  private close(): S {
+  private close(isCancelled: boolean): S {
     const outcome = this.kind.status(this.state.work);
     trace.outcome(outcome);
-    if (outcome.lifecycle === 'completed') return outcome;
+    // What people have ended by an answer closes as it should: Temporal was asked to cancel nothing.
+    if (outcome.lifecycle === 'completed' || (outcome.lifecycle === 'cancelled' && !isCancelled)) return outcome;
     if (outcome.lifecycle === 'cancelled') throw new CancelledFailure(`the ${this.kind.name} was cancelled`);
     const { code, message } = outcome.error ?? { code: 'EAGENTDOWN', message: `the ${this.kind.name} failed` };
     throw ApplicationFailure.create({ message, type: code, nonRetryable: true, details: [outcome] });

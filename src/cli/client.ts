@@ -10,6 +10,9 @@ import type { NumberedFanOutEvent } from '../contracts/fan-out-events.js';
 import type { FanOutStatus } from '../contracts/fan-out-status.js';
 import type { NumberedRefinementEvent } from '../contracts/refinement-events.js';
 import type { RefinementStatus } from '../contracts/refinement-status.js';
+import type { RunStarted } from '../contracts/run.js';
+import type { NumberedRunEvent } from '../contracts/run-events.js';
+import type { RunStatus } from '../contracts/run-status.js';
 import type { NumberedSessionEvent } from '../contracts/session-events.js';
 import type { FeedbackBody } from '../contracts/feedback.js';
 import type { InboxAnswered, InboxList } from '../contracts/inbox.js';
@@ -27,9 +30,10 @@ export interface KindTypes {
   debate: { started: DebateStarted; status: DebateStatus; event: NumberedDebateEvent };
   'fan-out': { started: FanOutStarted; status: FanOutStatus; event: NumberedFanOutEvent };
   refinement: { started: RefinementStarted; status: RefinementStatus; event: NumberedRefinementEvent };
+  run: { started: RunStarted; status: RunStatus; event: NumberedRunEvent };
 }
 export type ClientKind = keyof KindTypes;
-export const clientKinds: readonly ClientKind[] = ['session', 'debate', 'fan-out', 'refinement'];
+export const clientKinds: readonly ClientKind[] = ['session', 'debate', 'fan-out', 'refinement', 'run'];
 
 const pathOf = (kind: ClientKind, id: string): string => `/v1/${collectionOf(kind)}/${encodeURIComponent(id)}`;
 

@@ -19,6 +19,7 @@ import { artifactCommands, auditCommands, keyCommands } from './local-commands.j
 import type { Presenter } from './presenter.js';
 import { fanOutPresenter } from './fan-out-presenter.js';
 import { refinementPresenter } from './refinement-presenter.js';
+import { runPresenter } from './run-presenter.js';
 import { sessionPresenter } from './session-presenter.js';
 import { webhookCommands } from './webhook-commands.js';
 
@@ -95,7 +96,7 @@ const build = (context: CliContext, run: (command: Command, action: Run) => Prom
   const work = <K extends ClientKind>(presenter: Presenter<K>): Command => {
     const { kind } = presenter;
     const group = program.command(kind).description(`start, show, follow or cancel a ${kind}`);
-    command(group, 'start <file>', `start a ${kind} from its JSON body; - for standard input`).action(
+    command(group, 'start <file>', `start a ${kind} from its JSON or YAML body; - for JSON from standard input`).action(
       (file: string, _: object, self: Command) => run(self, (cli) => startWork(presenter, file, cli)),
     );
     command(group, 'show <id>', `show how a ${kind} stands`).action((id: string, _: object, self: Command) =>
@@ -115,13 +116,17 @@ const build = (context: CliContext, run: (command: Command, action: Run) => Prom
   work(sessionPresenter);
   work(refinementPresenter);
   work(fanOutPresenter);
-  command(work(debatePresenter), 'answer <id> <response>', 'approve, request_changes or reject what a debate waits for')
-    .option('--request <id>', 'the request that is answered (default: the open one)')
-    .option('--comment <text>', 'what to change, or why')
-    .option('--as <name>', 'who answers, where the gateway has no keys')
-    .action((id: string, response: string, options: AnswerOptions, self: Command) =>
-      run(self, (cli) => answerWork('debate', id, response, options, cli)),
-    );
+  const answering = (group: Command, kind: 'debate' | 'run', description: string): void => {
+    command(group, 'answer <id> <response>', description)
+      .option('--request <id>', 'the request that is answered (default: the open one)')
+      .option('--comment <text>', 'what to change, or why')
+      .option('--as <name>', 'who answers, where the gateway has no keys')
+      .action((id: string, response: string, options: AnswerOptions, self: Command) =>
+        run(self, (cli) => answerWork(kind, id, response, options, cli)),
+      );
+  };
+  answering(work(debatePresenter), 'debate', 'approve, request_changes or reject what a debate waits for');
+  answering(work(runPresenter), 'run', 'answer what a run waits for: one of its options, or the text that it asks for');
 
   command(program, 'list', 'list work, newest first')
     .option('--kind <kind>', kinds.join(', '), kind)

@@ -3,6 +3,7 @@ import type { Numbered } from './common-events.js';
 import { debateEventSchema } from './debate-events.js';
 import { fanOutEventSchema } from './fan-out-events.js';
 import { refinementEventSchema } from './refinement-events.js';
+import { runEventSchema } from './run-events.js';
 import { sessionEventSchema } from './session-events.js';
 
 /**
@@ -11,7 +12,7 @@ import { sessionEventSchema } from './session-events.js';
  * offset.
  */
 export const durableEventSchema = z
-  .union([sessionEventSchema, debateEventSchema, refinementEventSchema, fanOutEventSchema])
+  .union([sessionEventSchema, debateEventSchema, refinementEventSchema, fanOutEventSchema, runEventSchema])
   .meta({ id: 'DurableEvent' });
 export type DurableEvent = z.infer<typeof durableEventSchema>;
 export type NumberedEvent = Numbered<DurableEvent>;

@@ -27,20 +27,20 @@ const foreign = new Set([
 interface OpenRequest {
   state: string;
   request: { expires_at: string | null };
-  escalate_at: string | null;
+  escalate_at?: string | null;
 }
 
 const isOpenRequest = (value: object): value is OpenRequest =>
-  'request' in value && 'escalate_at' in value && 'state' in value && value.state === 'open';
+  'request' in value && 'answers' in value && 'state' in value && value.state === 'open';
 
 const later = (instant: string | null, ms: number): string | null =>
   instant === null ? null : new Date(Date.parse(instant) + ms).toISOString();
 
-/** An approval that still waits has as long as it had; when it was asked for and what was answered stays as it was. */
+/** A request that still waits has as long as it had; when it was asked for and what was answered stays as it was. */
 const laterRequest = (approval: OpenRequest, ms: number): OpenRequest => ({
   ...approval,
   request: { ...approval.request, expires_at: later(approval.request.expires_at, ms) },
-  escalate_at: later(approval.escalate_at, ms),
+  ...(approval.escalate_at !== undefined && { escalate_at: later(approval.escalate_at, ms) }),
 });
 
 const shiftedValue = (value: unknown, ms: number): unknown => {

@@ -1,6 +1,7 @@
 import { type Kind, workIdSchema } from '../contracts/work.js';
 import { gateContent } from '../domain/debate/gate-content.js';
 import { ParleyError } from '../domain/errors.js';
+import { gateContent as runContent } from '../domain/run/gate-content.js';
 import type { Asks } from '../domain/inbox/asks.js';
 import type { Ports } from './route.js';
 import type { FeedbackPort } from './work-port.js';
@@ -13,10 +14,10 @@ export interface AskingKind {
   port: FeedbackPort;
 }
 
-type AskingPorts = Pick<Ports, 'debates'>;
+type AskingPorts = Pick<Ports, 'debates' | 'runs'>;
 
 /** Every kind that asks people. One that is added here is in the inbox, over HTTP, in the CLI and on the page. */
-export const askingKinds = ({ debates }: AskingPorts): AskingKind[] => [
+export const askingKinds = ({ debates, runs }: AskingPorts): AskingKind[] => [
   {
     kind: 'debate',
     port: debates,
@@ -32,6 +33,24 @@ export const askingKinds = ({ debates }: AskingPorts): AskingKind[] => [
         links: status.links,
         requests: status.feedback,
         subject: gateContent(status),
+      };
+    },
+  },
+  {
+    kind: 'run',
+    port: runs,
+    asks: async (id) => {
+      const status = await runs.status(id);
+      return {
+        workId: status.id,
+        kind: 'run',
+        tenant: status.tenant,
+        state: status.state,
+        isOver: status.lifecycle !== 'running' && status.lifecycle !== 'waiting',
+        about: status.work_id,
+        links: status.links,
+        requests: status.feedback,
+        subject: runContent(status),
       };
     },
   },

@@ -20,6 +20,7 @@ import { createDebatesClient } from '../../temporal/debates-client.js';
 import { createFanOutsClient } from '../../temporal/fan-outs-client.js';
 import { createExports } from '../../temporal/histories.js';
 import { createRefinementsClient } from '../../temporal/refinements-client.js';
+import { createRunsClient } from '../../temporal/runs-client.js';
 import { createSessionsClient } from '../../temporal/sessions-client.js';
 import { createWebhooks } from '../../temporal/webhooks-client.js';
 import { createWorkIndex } from '../../temporal/work-index.js';
@@ -37,6 +38,7 @@ import type {
   DebatesPort,
   FanOutsPort,
   RefinementsPort,
+  RunsPort,
   SessionsPort,
   WorkIndex,
 } from './work-port.js';
@@ -85,6 +87,7 @@ interface PortOptions {
   debates: DebatesPort;
   refinements: RefinementsPort;
   fanOuts: FanOutsPort;
+  runs: RunsPort;
   work: WorkIndex;
   webhooks?: WebhooksPort;
   checkpoints?: CheckpointsPort;
@@ -125,6 +128,7 @@ export const createPorts = ({
   debates,
   refinements,
   fanOuts,
+  runs,
   work,
   webhooks = { list: noWebhooks, status: noWebhooks, redeliver: noWebhooks },
   checkpoints = {
@@ -149,8 +153,11 @@ export const createPorts = ({
   debates,
   refinements,
   fanOuts,
+  runs,
   work,
-  ...openInbox({ work, debates }, (error) => logger.warn({ err: error }, 'the inbox could not be read; asking again')),
+  ...openInbox({ work, debates, runs }, (error) =>
+    logger.warn({ err: error }, 'the inbox could not be read; asking again'),
+  ),
   webhooks,
   checkpoints,
   exports,
@@ -245,6 +252,7 @@ export const startGateway = async ({
   const debates = createDebatesClient(options);
   const refinements = createRefinementsClient(options);
   const fanOuts = createFanOutsClient(options);
+  const runs = createRunsClient(options);
   const work = createWorkIndex(client, config);
   const ports = createPorts({
     config,
@@ -252,6 +260,7 @@ export const startGateway = async ({
     debates,
     refinements,
     fanOuts,
+    runs,
     work,
     webhooks: createWebhooks(client),
     checkpoints: createCheckpoints({ client, bundlePath, retention: config.retention }),

@@ -134,6 +134,7 @@ export const openApiDocument = (routes: readonly AnyRoute[], version: string) =>
         { name: 'sessions', description: 'One question to several lanes in parallel.' },
         { name: 'debates', description: 'A task argued by five roles, decided, executed, healed or rolled back.' },
         { name: 'fan-outs', description: 'Isolated workers, a barrier, and one result made of theirs.' },
+        { name: 'runs', description: 'Phases of steps, with gates at which people decide how it goes on.' },
         { name: 'refinements', description: 'A generator and a critic, round by round.' },
         { name: 'work', description: 'Work of every kind.' },
         { name: 'inbox', description: 'What people are asked, over all work, and their answers.' },

@@ -23,6 +23,7 @@ import type {
   DebatesPort,
   FanOutsPort,
   RefinementsPort,
+  RunsPort,
   SessionsPort,
   WorkIndex,
 } from './work-port.js';
@@ -33,6 +34,7 @@ export interface Ports {
   debates: DebatesPort;
   refinements: RefinementsPort;
   fanOuts: FanOutsPort;
+  runs: RunsPort;
   work: WorkIndex;
   webhooks: WebhooksPort;
   inbox: Inbox;

@@ -4,6 +4,7 @@ import type { GivenFeedback } from '../contracts/feedback.js';
 import type { FanOutStatus } from '../contracts/fan-out-status.js';
 import type { Frame, FramesAnswer, Json } from '../contracts/frames.js';
 import type { RefinementStatus } from '../contracts/refinement-status.js';
+import type { RunStatus } from '../contracts/run-status.js';
 import type { SessionStatus } from '../contracts/session.js';
 import type { Checkpoint, CheckpointList } from '../contracts/checkpoint.js';
 import type { Kind, Lifecycle, WorkList } from '../contracts/work.js';
@@ -12,6 +13,7 @@ import type { DebateSetup } from '../domain/debate/setup.js';
 import type { FanOutSetup } from '../domain/fan-out/setup.js';
 import type { RefinementSetup } from '../domain/refinement/setup.js';
 import type { FeedbackReceipt } from '../domain/feedback-answer.js';
+import type { RunSetup } from '../domain/run/setup.js';
 import type { SessionSetup } from '../domain/session/setup.js';
 import type { WebhookSetup } from '../domain/webhook/setup.js';
 import type { EventsAnswer } from '../../workflows/messages.js';
@@ -112,6 +114,8 @@ export interface FeedbackPort {
 }
 
 export interface DebatesPort extends WorkPort<DebateSetup, DebateStatus>, FeedbackPort {}
+
+export interface RunsPort extends WorkPort<RunSetup, RunStatus>, FeedbackPort {}
 
 export type FanOutsPort = WorkPort<FanOutSetup, FanOutStatus>;
 

@@ -12,6 +12,7 @@ import type { HubOptions } from '../../src/gateway/events-hub.js';
 import { createPorts } from '../../src/gateway/index.js';
 import { createOperator } from '../../src/operator.js';
 import { FakeDebates } from './fake-debates.js';
+import { FakeRuns } from './fake-runs.js';
 import { FakeSessions } from './fake-sessions.js';
 import { FakeWork } from './fake-work.js';
 
@@ -51,6 +52,7 @@ export const createRig = ({
     debates: new FakeDebates(),
     refinements: new FakeWork('refinement'),
     fanOuts: new FakeWork('fan-out'),
+    runs: new FakeRuns(),
     work: sessions,
     bus,
     operator,

@@ -16,6 +16,8 @@ import type { FanOutStarted, OpenFanOutBody } from '../../src/contracts/fan-out.
 import type { FanOutStatus } from '../../src/contracts/fan-out-status.js';
 import type { OpenRefinementBody, RefinementStarted } from '../../src/contracts/refinement.js';
 import type { RefinementStatus } from '../../src/contracts/refinement-status.js';
+import type { OpenRunBody, RunStarted } from '../../src/contracts/run.js';
+import type { RunStatus } from '../../src/contracts/run-status.js';
 import type { OpenSessionBody, SessionStarted, SessionStatus } from '../../src/contracts/session.js';
 import { startGateway } from '../../src/gateway/index.js';
 import { converterFor } from '../../temporal/claims.js';
@@ -53,6 +55,12 @@ export interface Product {
     start(body: OpenRefinementBody): Promise<string>;
     status(id: string): Promise<RefinementStatus>;
     until(id: string, holds: (status: RefinementStatus) => boolean): Promise<RefinementStatus>;
+  };
+  runs: {
+    run(body: OpenRunBody): Promise<RunStatus>;
+    start(body: OpenRunBody): Promise<string>;
+    status(id: string): Promise<RunStatus>;
+    until(id: string, holds: (status: RunStatus) => boolean): Promise<RunStatus>;
   };
   /** Where it keeps its data. */
   data: string;
@@ -179,6 +187,15 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
       },
       status: async (id) => expectStatus(await call('GET', `/v1/refinements/${id}`), 200).body,
       until: (id, holds) => polled(() => product.refinements.status(id), holds, 25_000),
+    },
+    runs: {
+      start: async (body) => (expectStatus(await call('POST', '/v1/runs', body), 202).body as RunStarted).id,
+      run: async (body) => {
+        const id = await product.runs.start(body);
+        return await product.runs.until(id, ({ lifecycle }) => lifecycle === 'completed' || lifecycle === 'cancelled');
+      },
+      status: async (id) => expectStatus(await call('GET', `/v1/runs/${id}`), 200).body,
+      until: (id, holds) => polled(() => product.runs.status(id), holds, 60_000),
     },
     data,
     stop: async () => {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { parse as parseYaml } from 'yaml';
 import type { OpenSessionBody } from '../../contracts/session.js';
 import type { CommandContext } from '../context.js';
 import { exitCodes, UsageError } from '../errors.js';
@@ -17,18 +18,34 @@ export interface AskOptions {
   detach?: boolean;
 }
 
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const readText = async (path: string, readStdin: () => Promise<string>): Promise<string> => {
+  try {
+    return path === '-' ? await readStdin() : await readFile(path, 'utf8');
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read: ${reasonOf(error)}`);
+  }
+};
+
+/** Reads JSON from a file, or from standard input for "-"; a file named .yaml or .yml is YAML (spec 06). @throws UsageError */
+export const readDocument = async (path: string, readStdin: () => Promise<string>): Promise<unknown> => {
+  if (!/\.ya?ml$/i.test(path)) return await readJson(path, readStdin);
+  const text = await readText(path, readStdin);
+  try {
+    return parseYaml(text) as unknown;
+  } catch (error) {
+    throw new UsageError(`${path} is not YAML: ${reasonOf(error)}`);
+  }
+};
+
 /** Reads JSON from a file, or from standard input for "-". @throws UsageError */
 export const readJson = async (path: string, readStdin: () => Promise<string>): Promise<unknown> => {
-  let text: string;
-  try {
-    text = path === '-' ? await readStdin() : await readFile(path, 'utf8');
-  } catch (error) {
-    throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-  }
+  const text = await readText(path, readStdin);
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw new UsageError(`${path} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`${path} is not JSON: ${reasonOf(error)}`);
   }
 };
 

@@ -102,6 +102,7 @@ const questionOf: Record<ClientKind, string | null> = {
   debate: 'task',
   refinement: 'task',
   'fan-out': null,
+  run: null,
 };
 
 /** `parley fork ID N`: a new piece of work from there, with another question, agent, policy or answer. */

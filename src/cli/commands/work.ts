@@ -2,7 +2,7 @@ import type { ClientKind } from '../client.js';
 import type { CommandContext } from '../context.js';
 import { exitCodes } from '../errors.js';
 import type { Presenter } from '../presenter.js';
-import { readJson } from './ask.js';
+import { readDocument } from './ask.js';
 
 const lifecycleCode = (lifecycle: string): number =>
   lifecycle === 'failed' || lifecycle === 'cancelled' ? exitCodes.failed : exitCodes.ok;
@@ -14,7 +14,7 @@ export const startWork = async <K extends ClientKind>(
   context: CommandContext,
 ): Promise<number> => {
   const { kind } = presenter;
-  const started = await context.client.start(kind, await readJson(path, context.readStdin));
+  const started = await context.client.start(kind, await readDocument(path, context.readStdin));
   if (context.json) context.out(JSON.stringify(started, null, 2));
   else {
     context.out(started.id);

@@ -7,6 +7,7 @@ import type { DebateSetup } from '../debate/setup.js';
 import type { FanOutSetup } from '../fan-out/setup.js';
 import type { RefinementSetup } from '../refinement/setup.js';
 import type { SessionSetup } from '../session/setup.js';
+import type { WebhookSetup } from '../webhook/setup.js';
 
 /** A piece of work of its own that a step starts, with everything decided that its start decides. */
 interface Started<Kind extends string, Setup> {
@@ -72,4 +73,6 @@ export interface RunSetup {
   startedBy: string | null;
   /** Whether only approvals given with a key count. */
   requiresAuthentication: boolean;
+  /** Who is told what becomes of it; left out: nobody. */
+  webhooks?: WebhookSetup[];
 }

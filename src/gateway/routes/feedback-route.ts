@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { approvalOutcomeSchema, feedbackBodySchema } from '../../contracts/feedback.js';
+import { approvalOutcomes, feedbackBodySchema } from '../../contracts/feedback.js';
 import type { Kind } from '../../contracts/work.js';
 import { collectionOf } from '../../links.js';
 import { type AnyRoute, type Ports, route } from '../route.js';
@@ -10,8 +10,8 @@ const receiptSchema = z
   .strictObject({
     request_id: z.string(),
     response: z.string(),
-    outcome: approvalOutcomeSchema.meta({
-      description: 'Of the request as a whole: pending while more have to approve.',
+    outcome: z.enum([...approvalOutcomes, 'answered']).meta({
+      description: 'Of the request as a whole: pending while more have to approve; answered where it is no approval.',
     }),
     approvals: z.number().int().min(0),
     needed: z.number().int().min(0),

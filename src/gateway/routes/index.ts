@@ -9,6 +9,7 @@ import { healthz, readyz } from './health.js';
 import { inboxRoutes } from './inbox.js';
 import { memoryRoutes } from './memory.js';
 import { refinementRoutes } from './refinements.js';
+import { runRoutes } from './runs.js';
 import { sessionRoutes } from './sessions.js';
 import { webhookRoutes } from './webhooks.js';
 import { listWork } from './work.js';
@@ -19,6 +20,7 @@ export const routes: readonly AnyRoute[] = [
   ...debateRoutes,
   ...refinementRoutes,
   ...fanOutRoutes,
+  ...runRoutes,
   listWork,
   compareRoute,
   ...inboxRoutes,

@@ -1,0 +1,152 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { RunWorkspace } from '../src/domain/run/setup.js';
+import { ParleyError } from '../src/domain/errors.js';
+import { toFailure } from '../src/failure.js';
+import { beating } from './asking.js';
+import type { ExecutionPort } from './execution/port.js';
+import { runFolder, resolveWorkspace, type WorkspaceRules } from './workspace.js';
+
+export interface RunFolderPorts {
+  workspaces: WorkspaceRules;
+  execution: Pick<ExecutionPort, 'remove'>;
+  /** The queue that only workers with this one's folders take from. */
+  hostQueue: string;
+}
+
+export interface RunFolderInput {
+  runId: string;
+  workspace: RunWorkspace;
+}
+
+export interface PreparedFolder {
+  path: string;
+  /** Of the worktree; null: it is none. */
+  branch: string | null;
+  /** Where git keeps what it knows of the worktree. */
+  gitFolder: string | null;
+  hostQueue: string;
+}
+
+export interface CloseFolderInput extends RunFolderInput {
+  gitFolder: string | null;
+  /** What the commit says. */
+  message: string;
+}
+
+const run = promisify(execFile);
+
+/**
+ * Git as the worker: what a command of the run may have written (hooks, settings, a `.git` that leads elsewhere) is never
+ * followed, as it would run outside of the sandbox. @throws ParleyError with what git said
+ */
+const git = async (args: readonly string[], signal: AbortSignal): Promise<string> => {
+  const safe = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false', '-c', 'commit.gpgSign=false'];
+  const name = 'Parley';
+  const email = 'parley@localhost';
+  try {
+    const { stdout } = await run('git', [...safe, ...args], {
+      signal,
+      maxBuffer: 64 * 1024 * 1024,
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        HOME: process.env['HOME'] ?? '',
+        LC_ALL: 'C',
+        GIT_TERMINAL_PROMPT: '0',
+        GIT_AUTHOR_NAME: name,
+        GIT_AUTHOR_EMAIL: email,
+        GIT_COMMITTER_NAME: name,
+        GIT_COMMITTER_EMAIL: email,
+      },
+    });
+    return stdout;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const { code, stderr = '' } = error as { code?: unknown; stderr?: string };
+    const said = code === 'ENOENT' ? 'git is not installed on this worker' : stderr.trim().slice(-1_000);
+    throw new ParleyError('conflict', `git ${args.slice(0, 6).join(' ')} failed: ${said}`);
+  }
+};
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+const worktree = async (repo: string, branch: string, path: string, signal: AbortSignal): Promise<string> => {
+  if (!(await exists(join(path, '.git')))) {
+    await rm(path, { recursive: true, force: true });
+    await git(['-C', repo, 'worktree', 'prune'], signal);
+    const known = await git(['-C', repo, 'branch', '--list', '--format=%(refname)', branch], signal);
+    const at = known.trim() === '' ? ['-b', branch, path] : [path, branch];
+    await git(['-C', repo, 'worktree', 'add', ...at], signal);
+  }
+  const link = (await readFile(join(path, '.git'), 'utf8')).trim();
+  return link.replace(/^gitdir: /, '');
+};
+
+/** Made beside and moved there: a folder that is there is whole. */
+const copied = async (from: string | null, path: string): Promise<void> => {
+  if (await exists(path)) return;
+  const half = `${path}.half`;
+  await rm(half, { recursive: true, force: true });
+  if (from === null) await mkdir(half, { recursive: true, mode: 0o700 });
+  else await cp(from, half, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+  await rename(half, path);
+};
+
+/** Folders inside the worktree that are repositories of their own: git would look into them. */
+const inner = (listed: string): string[] =>
+  listed
+    .split('\0')
+    .filter((line) => line.startsWith('160000 '))
+    .map((line) => `:(exclude,top,literal)${line.slice(line.indexOf('\t') + 1)}`);
+
+/**
+ * The folder that a run works in (spec 06): a git worktree on its branch, or a copy. Both are safe to repeat. A ParleyError goes
+ * to the workflow as it is; anything else is tried again.
+ */
+export const createRunFolderActivities = ({ workspaces, execution, hostQueue }: RunFolderPorts) => ({
+  /** @throws `invalid_request`, `ESEC` where the operator does not allow it, `conflict` with what git said */
+  prepareRunFolder: ({ runId, workspace }: RunFolderInput): Promise<PreparedFolder> =>
+    told(async (signal) => {
+      const path = runFolder(workspaces, runId);
+      await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
+      if (workspace.from === 'repo') {
+        const repo = await resolveWorkspace(workspace.repo, workspaces);
+        const gitFolder = await worktree(repo, workspace.branch, path, signal);
+        return { path, branch: workspace.branch, gitFolder, hostQueue };
+      }
+      await copied(workspace.from === 'copy' ? await resolveWorkspace(workspace.path, workspaces) : null, path);
+      return { path, branch: null, gitFolder: null, hostQueue };
+    }),
+
+  /** A worktree's changes are committed on its branch, and the folder goes; a copy stays, as it is all there is. Reports of commands go. */
+  closeRunFolder: ({ runId, workspace, gitFolder, message }: CloseFolderInput): Promise<void> =>
+    told(async (signal) => {
+      const path = runFolder(workspaces, runId);
+      await execution.remove(runId);
+      if (workspace.from !== 'repo' || gitFolder === null || !(await exists(path))) return;
+      // By name, never by what the folder says of itself.
+      const at = [`--git-dir=${gitFolder}`, `--work-tree=${path}`];
+      const others = inner(await git([...at, 'ls-files', '-s', '-z'], signal));
+      await git([...at, 'add', '--all', '--', path, ...others], signal);
+      const changed = await git([...at, 'diff', '--cached', '--name-only', '--ignore-submodules=all'], signal);
+      if (changed.trim() !== '') await git([...at, 'commit', '--quiet', '--no-verify', '-m', message], signal);
+      await rm(path, { recursive: true, force: true });
+      await git(['-C', await resolveWorkspace(workspace.repo, workspaces), 'worktree', 'prune'], signal);
+    }),
+});
+
+const told = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
+  await beating(async (signal) => {
+    try {
+      return await work(signal);
+    } catch (error) {
+      if (!signal.aborted && error instanceof ParleyError) throw toFailure(error);
+      throw error;
+    }
+  });

@@ -1,0 +1,45 @@
+import { openRunSchema, runStartedSchema } from '../../contracts/run.js';
+import { runStatusSchema } from '../../contracts/run-status.js';
+import { ParleyError } from '../../domain/errors.js';
+import { setUpRun } from '../../domain/run/set-up-run.js';
+import { invalidRequest } from '../problem.js';
+import { feedbackRoute } from './feedback-route.js';
+import { openRunExample, runStartedExample, runStatusExample } from './run-examples.js';
+import { stepSetUp } from './run-steps.js';
+import { workRoutes } from './work-routes.js';
+
+const common = workRoutes({
+  kind: 'run',
+  port: ({ runs }) => runs,
+  body: openRunSchema,
+  bodyExample: openRunExample,
+  status: runStatusSchema,
+  statusExample: runStatusExample,
+  started: runStartedSchema,
+  startedExample: runStartedExample,
+  setUp: (body, identity, ports, { caller }) => {
+    const { authenticated } = caller;
+    const who = { startedBy: authenticated ? caller.name : null, requiresAuthentication: authenticated };
+    const setUp = setUpRun(body, { ...identity, ...who }, stepSetUp(ports, who));
+    if ('faults' in setUp) throw invalidRequest(setUp.faults);
+    return setUp.setup;
+  },
+  answer: (started) => ({ ...started, kind: 'run' }),
+  fork: () => {
+    throw new ParleyError(
+      'wrong_state',
+      'A run cannot be forked: what its steps have done stands in its folder, which a fork would not have. Restore it, or start another run.',
+    );
+  },
+  spanAttributes: ({ steps }) => ({ steps: steps.length }),
+  feedback: ({ runs }) => ({
+    port: runs,
+    openRequest: ({ feedback }) => feedback.find(({ state }) => state === 'open')?.request ?? null,
+  }),
+  cancelDescription:
+    'Stops the step under way with the work that it has started, and waits for that; what was done stays. Answers with the ' +
+    'status, as a rule the final one.',
+  whyNoPause: 'a run pauses by itself where it asks people; a `gate` is the place for that. It can be cancelled.',
+});
+
+export const runRoutes = [...common, feedbackRoute('run', runStartedExample.id, ({ runs }) => runs)];

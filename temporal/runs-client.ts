@@ -1,0 +1,37 @@
+import type { RunStatus } from '../src/contracts/run-status.js';
+import type { RunSetup } from '../src/domain/run/setup.js';
+import type { RunsPort } from '../src/gateway/work-port.js';
+import { feedbackUpdate, runWorkflowType } from '../workflows/messages.js';
+import { createWorkClient, firstWords, type WorkClientOptions, type WorkDefinition } from './work-client.js';
+
+export const runDefinition: WorkDefinition<RunSetup, RunStatus> = {
+  kind: 'run',
+  workflowType: runWorkflowType,
+  initialState: 'pending',
+  summaryOf: ({ workId, steps }) =>
+    `run: ${firstWords(workId)}, ${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`,
+  closedFromOutside: (status, how, closedAt) => ({
+    ...status,
+    lifecycle: how === 'FAILED' || how === 'TIMED_OUT' ? 'failed' : 'cancelled',
+    waiting: null,
+    error: status.error ?? {
+      code: how === 'FAILED' ? 'EAGENTDOWN' : 'EPREEMPT',
+      message: `The workflow was closed from outside (${how}) in state ${status.state}; see it in Temporal's Web UI.`,
+      phase: status.phase,
+      step: status.step,
+      retryable: false,
+    },
+    ended_at: closedAt,
+  }),
+  endedLane: () => null,
+  texts: () => [],
+};
+
+export const createRunsClient = (options: WorkClientOptions): RunsPort => {
+  const runs = createWorkClient(runDefinition, options);
+  return {
+    ...runs,
+    feedback: (id, given) =>
+      runs.update(id, 'take feedback', (handle) => handle.executeUpdate(feedbackUpdate, { args: [given] })),
+  };
+};

@@ -1,0 +1,48 @@
+import { removeWorkspaces } from '../support/debate-bodies.js';
+import type { RunStatus } from '../../src/contracts/run-status.js';
+import { describeReplays, type Story } from '../support/replays.js';
+import { aRun, asks, fanOut, refinement, session, sh } from '../support/run-bodies.js';
+
+type Steps = Parameters<typeof aRun>[0];
+
+const paused = ({ lifecycle }: RunStatus): boolean => lifecycle === 'waiting';
+/** Answers what it asks, one after the other. */
+const answered =
+  (...responses: string[]): NonNullable<Story['act']> =>
+  async (product, id) => {
+    for (const [index, response] of responses.entries()) {
+      const { feedback } = await product.runs.until(id, (now) => paused(now) && now.feedback.length === index + 1);
+      const request_id = feedback.at(-1)?.request.request_id;
+      await product.post(`/v1/runs/${id}/feedback`, { request_id, response, comment: 'as told', provided_by: 'anna' });
+    }
+  };
+const story = (steps: Steps, act?: Story['act']): Story => ({
+  start: (product, id) => product.runs.start({ ...aRun(steps), id }),
+  ...(act && { act }),
+});
+const gate = { prompt: 'Good?' };
+const choice = { type: 'choice' as const, options: ['left', 'right'] };
+
+const stories: Record<string, Story> = {
+  completed: story([session('colour'), refinement('text'), fanOut('parts'), sh('look', 'true')]),
+  'completed-after-an-approval': story([sh('a', 'true', { gate }), asks('where', choice)], answered('approve', 'left')),
+  'completed-after-changes': story([session('colour', { gate })], answered('request_changes', 'approve')),
+  'completed-after-a-retry': story([sh('a', 'test -e b || { touch b; exit 1; }')], answered('retry')),
+  'completed-after-a-skip': story([sh('a', 'exit 1', { on_error: 'ask' }), sh('b', 'true')], answered('skip')),
+  'completed-after-an-expiry': story([asks('where', { ...choice, timeout_ms: 500, on_timeout: 'left' })]),
+  rejected: story([sh('a', 'true', { gate })], answered('reject')),
+  aborted: story([sh('a', 'exit 1')], answered('abort')),
+  expired: story([asks('sure', { timeout_ms: 500 })]),
+  'cancelled-in-a-step': story([session('slow', {}, 'late', 60_000)], async (product, id) => {
+    await product.runs.until(id, ({ phases }) => phases[0]?.steps[0]?.attempts[0]?.work_id != null);
+    await product.post(`/v1/runs/${id}/cancel`);
+  }),
+  'cancelled-while-it-asks': story([asks('sure')], async (product, id) => {
+    await product.runs.until(id, paused);
+    await product.post(`/v1/runs/${id}/cancel`);
+  }),
+};
+
+afterAll(removeWorkspaces);
+
+describeReplays('run', /^(completed|cancelled)$/, stories, (product, id) => product.runs.status(id));

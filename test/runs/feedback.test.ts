@@ -1,0 +1,137 @@
+import type { RunStatus } from '../../src/contracts/run-status.js';
+import { removeWorkspaces } from '../support/debate-bodies.js';
+import { describeWithSandbox } from '../support/describe-with.js';
+import { type Product, startProduct } from '../support/product.js';
+import { aRun, asks, session, sh } from '../support/run-bodies.js';
+
+const gate = { prompt: 'Good?' };
+const paused = ({ lifecycle }: RunStatus): boolean => lifecycle === 'waiting';
+const ended = ({ lifecycle }: RunStatus): boolean => lifecycle !== 'running' && lifecycle !== 'waiting';
+const tries = ({ phases }: RunStatus): number[] =>
+  phases.flatMap(({ steps }) => steps.map(({ attempts }) => attempts.length));
+
+afterAll(removeWorkspaces);
+
+describeWithSandbox('a run that asks people', () => {
+  let product: Product;
+  beforeAll(async () => {
+    product = await startProduct();
+  });
+  afterAll(() => product?.stop());
+
+  const begin = async (...of: Parameters<typeof aRun>): Promise<RunStatus> =>
+    await product.runs.until(await product.runs.start(aRun(...of)), paused);
+  const answer = ({ id, feedback }: RunStatus, response: string, more: object = {}) =>
+    product.post(`/v1/runs/${id}/feedback`, {
+      request_id: feedback.at(-1)?.request.request_id,
+      response,
+      provided_by: 'anna',
+      ...more,
+    });
+
+  test('at a gate waits, is found by it, and goes on once it is approved', async () => {
+    const status = await begin([sh('a', 'echo made', { gate }), asks('sure')]);
+    expect(status).toMatchObject({ state: 'awaiting_feedback', waiting: { for: 'person' }, phase: 'build', step: 'a' });
+    const { searchAttributes } = await product.client.workflow.getHandle(status.id).describe();
+    expect(searchAttributes['ParleyAwaiting']).toEqual([true]);
+    expect((await answer(status, ' Approve ')).body).toMatchObject({ outcome: 'approved' });
+    const second = await product.runs.until(status.id, ({ step }) => step === 'sure');
+    await answer(second, 'approve');
+    const { result, feedback } = await product.runs.until(status.id, ended);
+    expect([result?.outcome, feedback.map(({ state }) => state)]).toEqual(['completed', ['answered', 'answered']]);
+  });
+
+  test('does the step again with what was asked for, and no other', async () => {
+    const status = await begin([sh('a', 'date +%s%N'), sh('b', 'echo "got: $PARLEY_COMMENT"', { gate })]);
+    await answer(status, 'request_changes', { comment: 'louder' });
+    const again = await product.runs.until(status.id, (now) => tries(now)[1] === 2 && paused(now));
+    expect([tries(again), again.phases[0]?.steps[1]?.output]).toMatchObject([[1, 2], { stdout: 'got: - louder\n' }]);
+    await answer(again, 'reject', { comment: 'no' });
+    const { lifecycle, result } = await product.runs.until(status.id, ended);
+    expect([lifecycle, result?.reason]).toEqual(['cancelled', 'it was rejected by anna at build -> b: no']);
+  });
+
+  test('does changed work of another kind as another piece of work', async () => {
+    const status = await begin([session('colour', { gate })]);
+    await answer(status, 'request_changes', { comment: 'darker' });
+    await product.runs.until(status.id, (now) => tries(now)[0] === 2 && paused(now));
+    const { body } = await product.get(`/v1/sessions/${status.id}.build.colour.2`);
+    expect(body).toMatchObject({ lifecycle: 'completed', prompt: expect.stringContaining('- darker') });
+    await product.post(`/v1/runs/${status.id}/cancel`);
+  });
+
+  test('after a failure does the step again on retry, with what was done before left alone', async () => {
+    const status = await begin([
+      sh('a', 'echo x >> log'),
+      sh('b', 'test -e done || { touch done; exit 3; }'),
+      sh('c', 'cat log'),
+    ]);
+    expect([status.state, status.error]).toMatchObject(['error', { step: 'b', retryable: true }]);
+    expect(status.feedback[0]?.request.options.map(({ value }) => value)).toEqual(['retry', 'abort']);
+    await answer(status, 'retry');
+    const { result } = await product.runs.until(status.id, ended);
+    expect(result).toMatchObject({ outcome: 'completed', output: { stdout: 'x\n' } });
+  });
+
+  test('after a failure leaves the step out on skip, where it may', async () => {
+    const status = await begin([sh('a', 'exit 1', { on_error: 'ask' }), sh('b', 'echo on')]);
+    expect([status.state, status.feedback[0]?.request.type]).toEqual(['awaiting_feedback', 'error_resolution']);
+    await answer(status, 'SKIP');
+    const { result, phases } = await product.runs.until(status.id, ended);
+    expect([result?.steps, phases[0]?.steps[0]?.state]).toEqual([{ total: 2, completed: 1, skipped: 1 }, 'skipped']);
+  });
+
+  test('after a failure ends on abort, as cancelled, in the list too', async () => {
+    const status = await begin([sh('a', 'exit 1')]);
+    await answer(status, 'abort');
+    const { lifecycle, state } = await product.runs.until(status.id, ended);
+    expect([lifecycle, state]).toEqual(['cancelled', 'cancelled']);
+  });
+
+  test('counts what nobody answered in time as it said', async () => {
+    const choice = {
+      type: 'choice' as const,
+      prompt: 'Where?',
+      options: ['left', 'right'],
+      timeout_ms: 500,
+      on_timeout: 'right',
+    };
+    const { result, phases } = await product.runs.run(aRun([asks('where', choice)]));
+    expect([result?.outcome, phases[0]?.steps[0]?.output]).toEqual(['completed', 'right']);
+  });
+
+  test('lets one of two people win, and tells the other who and when', async () => {
+    const status = await begin([asks('sure'), asks('really')]);
+    const both = await Promise.all([
+      answer(status, 'approve', { provided_by: 'anna' }),
+      answer(status, 'reject', { provided_by: 'ben' }),
+    ]);
+    expect(new Set(both.map((one) => one.status))).toEqual(new Set([200, 409]));
+    const lost = both.find((one) => one.status === 409)?.body as unknown as { detail: string };
+    expect(lost.detail).toMatch(/was answered with "\w+" by (anna|ben) at|has ended/);
+    await product.post(`/v1/runs/${status.id}/cancel`);
+  });
+
+  test('takes the same answer as the signal `feedback`, and shows a bad one as refused', async () => {
+    const status = await begin([asks('sure')]);
+    const handle = product.client.workflow.getHandle(status.id);
+    await handle.signal('feedback', 'approve please');
+    await product.runs.until(status.id, ({ feedback }) => feedback[0]?.refused_count === 1);
+    const request_id = status.feedback[0]?.request.request_id;
+    await handle.signal('feedback', { request_id, response: 'approve', provided_by: 'anna' });
+    const { result } = await product.runs.until(status.id, ended);
+    expect(result?.outcome).toBe('completed');
+  });
+
+  test.each<[string, object, number, RegExp]>([
+    ['an unknown option', { response: 'maybe' }, 422, /choose approve, reject/],
+    ['another request', { request_id: 'fr-20261121-ffffff', response: 'approve' }, 409, /the open request is fr-/],
+    ['other content', { response: 'approve', digest: 'f'.repeat(64) }, 409, /digest/],
+  ])('refuses an answer with %s, and waits on', async (_, more, code, words) => {
+    const status = await begin([asks('sure')]);
+    const { status: answered, body } = await answer(status, 'x', more);
+    expect([answered, JSON.stringify(body)]).toEqual([code, expect.stringMatching(words)]);
+    expect((await product.runs.status(status.id)).state).toBe('awaiting_feedback');
+    await product.post(`/v1/runs/${status.id}/cancel`);
+  });
+});

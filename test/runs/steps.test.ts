@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RunStatus } from '../../src/contracts/run-status.js';
+import { makeWorkspace, proposes, removeWorkspaces, sh as task } from '../support/debate-bodies.js';
+import { describeWithSandbox } from '../support/describe-with.js';
+import { type Product, startProduct } from '../support/product.js';
+import { aRun, debate, fanOut, refinement, session, sh } from '../support/run-bodies.js';
+
+const outputs = ({ phases }: RunStatus): unknown[] => phases.flatMap(({ steps }) => steps.map(({ output }) => output));
+const git = (folder: string, ...args: string[]): string =>
+  execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@localhost', ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+  }).trim();
+const repository = (files: Record<string, string>): string => {
+  const folder = makeWorkspace(files);
+  git(folder, 'init', '--quiet', '--initial-branch=main');
+  git(folder, 'add', '--all');
+  git(folder, 'commit', '--quiet', '-m', 'first');
+  return folder;
+};
+
+afterAll(removeWorkspaces);
+
+describeWithSandbox('a run', () => {
+  let product: Product;
+  beforeAll(async () => {
+    product = await startProduct();
+  });
+  afterAll(() => product?.stop());
+
+  test('does steps of every kind, each a piece of work of its own under its own route', async () => {
+    const solution = [proposes(task('t', 'echo from the debate > debated'))];
+    const steps = [
+      session('colour'),
+      refinement('text'),
+      fanOut('parts'),
+      debate('plan', { says: { solution } }),
+      sh('look', 'cat debated'),
+    ];
+    const ended = await product.runs.run(aRun(steps));
+    expect([ended.state, outputs(ended)]).toEqual([
+      'completed',
+      [
+        'blue',
+        'good',
+        { n: 1 },
+        expect.objectContaining({ outcome: 'succeeded' }),
+        expect.objectContaining({ exit_code: 0, stdout: expect.stringContaining('from the debate') }),
+      ],
+    ]);
+    for (const [path, step] of [
+      ['sessions', 'colour'],
+      ['refinements', 'text'],
+      ['fan-outs', 'parts'],
+      ['debates', 'plan'],
+    ]) {
+      const { status, body } = await product.get(`/v1/${path}/${ended.id}.build.${step}`);
+      expect([status, body]).toMatchObject([200, { lifecycle: 'completed', tenant: 'default' }]);
+    }
+  });
+
+  test('works in a worktree of its repository, and leaves what it did on the branch', async () => {
+    const repo = repository({ 'a.txt': 'one\n' });
+    const steps = [sh('change', 'echo two >> a.txt; echo new > b.txt')];
+    const ended = await product.runs.run(aRun(steps, { workspace: { repo, branch: 'fix/124' } }));
+    expect([ended.state, ended.result?.branch]).toEqual(['completed', 'fix/124']);
+    await product.client.workflow.getHandle(ended.id).result();
+    expect(git(repo, 'show', 'fix/124:a.txt')).toBe('one\ntwo');
+    expect(git(repo, 'show', 'fix/124:b.txt')).toBe('new');
+    expect(readFileSync(join(repo, 'a.txt'), 'utf8')).toBe('one\n');
+    expect(existsSync(ended.workspace.path ?? '')).toBe(false);
+    expect(git(repo, 'worktree', 'list').split('\n')).toHaveLength(1);
+  });
+
+  test('works in a copy of a folder that is no repository, which stays', async () => {
+    const path = makeWorkspace({ 'a.txt': 'one' });
+    const ended = await product.runs.run(aRun([sh('change', 'echo two > a.txt')], { workspace: { path } }));
+    expect(readFileSync(join(path, 'a.txt'), 'utf8')).toBe('one');
+    expect(readFileSync(join(ended.workspace.path ?? '', 'a.txt'), 'utf8')).toBe('two\n');
+  });
+
+  test('cancelled while a step is under way cancels its work too', async () => {
+    const id = await product.runs.start(aRun([session('slow', {}, 'late', 60_000)]));
+    await product.runs.until(id, ({ phases }) => phases[0]?.steps[0]?.attempts[0]?.work_id != null);
+    const { body } = await product.post(`/v1/runs/${id}/cancel`);
+    expect(body).toMatchObject({ state: 'cancelled', lifecycle: 'cancelled', result: { outcome: 'cancelled' } });
+    const { body: child } = await product.get(`/v1/sessions/${id}.build.slow`);
+    expect(child).toMatchObject({ lifecycle: 'cancelled' });
+  });
+
+  test('whose folder is not allowed waits in error for a person', async () => {
+    const id = await product.runs.start(aRun([sh('a', 'true')], { workspace: { path: '/etc' } }));
+    const status = await product.runs.until(id, ({ state }) => state === 'error');
+    expect(status.error).toMatchObject({ code: 'ESEC', retryable: false, step: null });
+    expect(status.feedback[0]?.request.options.map(({ value }) => value)).toEqual(['abort']);
+  });
+});

@@ -1,0 +1,93 @@
+import type { Problem } from '../../src/contracts/problem.js';
+import { removeWorkspaces } from '../support/debate-bodies.js';
+import { type Product, startProduct } from '../support/product.js';
+import { aRun, asks, debate, session, sh } from '../support/run-bodies.js';
+
+let product: Product;
+beforeAll(async () => {
+  product = await startProduct();
+});
+afterAll(() => product?.stop());
+afterAll(removeWorkspaces);
+
+const right = aRun([sh('a', 'true')]);
+const withStep = (step: object) => aRun([step as never]);
+const refusedWith = async (body: unknown): Promise<string[]> => {
+  const { status, headers, body: problem } = await product.post('/v1/runs', body);
+  expect([status, headers.get('content-type')]).toEqual([422, expect.stringMatching(/^application\/problem\+json/)]);
+  const { code, errors = [] } = problem as Problem;
+  expect(code).toBe('invalid_request');
+  return errors.map(({ path, message }) => `${path}: ${message}`);
+};
+const at = 'phases\\[0\\]\\.steps\\[0\\]';
+const external = { lane_id: 'a', adapter: { kind: 'external' } };
+
+describe('POST /v1/runs refuses', () => {
+  test.each<[string, unknown, RegExp[]]>([
+    ['no members', {}, [/^work_id: is missing/, /^phases: is missing/]],
+    [
+      'a step of a team',
+      withStep({ name: 'a', kind: 'team' }),
+      [new RegExp(`^${at}\\.kind: cannot be team: teams are not available yet`)],
+    ],
+    ['a step that is a run', withStep({ name: 'a', kind: 'run' }), [new RegExp(`^${at}\\.kind: cannot be run`)]],
+    ['a gate that asks nothing', withStep({ name: 'a', kind: 'gate' }), [new RegExp(`^${at}\\.gate: is missing`)]],
+    [
+      'an unknown field of a step',
+      withStep({ ...sh('a', 'true'), retries: 3 }),
+      [new RegExp(`^${at}\\.?retries|^${at}: `)],
+    ],
+    [
+      'a command without a program',
+      withStep({ name: 'a', kind: 'command', with: { argv: [] } }),
+      [new RegExp(`^${at}\\.with\\.argv: must name a program`)],
+    ],
+    [
+      'a session without lanes, and one with a lane from outside',
+      aRun([
+        { name: 'a', kind: 'session', with: { prompt: 'x', lanes: [] } },
+        { ...session('b'), with: { prompt: 'x', lanes: [external] } },
+      ]),
+      [
+        new RegExp(`^${at}\\.with\\.lanes: `),
+        /^phases\[0\]\.steps\[1\]\.with\.lanes\[0\]\.adapter\.kind: cannot be external/,
+      ],
+    ],
+    [
+      'a debate with a folder of its own',
+      withStep({ ...debate('a', {}), with: { ...debate('a', {}).with, workspace: { path: '/tmp/x' } } }),
+      [new RegExp(`^${at}\\.with\\.workspace: must be left out`)],
+    ],
+    [
+      'work with an id of its own',
+      withStep({ ...session('a'), with: { ...session('a').with, id: 'mine' } }),
+      [new RegExp(`^${at}\\.with\\.id: must be left out`)],
+    ],
+    [
+      'every contradiction at once',
+      {
+        ...right,
+        workspace: { path: '/a', repo: '/b' },
+        phases: [{ steps: [asks('a', { type: 'input', options: ['x'] })] }],
+      },
+      [/^workspace: must have either/, new RegExp(`^${at}\\.gate\\.options: must be left out`)],
+    ],
+  ])('%s', async (_, body, faults) => {
+    const told = await refusedWith(body);
+    expect(told).toEqual(faults.map((fault) => expect.stringMatching(fault)));
+  });
+
+  test('a fork, and says what to do instead', async () => {
+    const { id } = await product.runs.run(right);
+    const { status, body } = await product.post(`/v1/runs/${id}/fork`, { checkpoint: 0 });
+    expect([status, body]).toMatchObject([409, { detail: expect.stringContaining('cannot be forked') }]);
+  });
+
+  test('the same id with another body; the same body gives the same run', async () => {
+    const body = { ...right, id: 'run-of-124' };
+    await product.runs.run(body);
+    const again = await product.post('/v1/runs', body);
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([202, 'true']);
+    expect((await product.post('/v1/runs', { ...body, work_id: '125' })).status).toBe(409);
+  });
+});

@@ -1,0 +1,248 @@
+import {
+  ChildWorkflowCancellationType,
+  condition,
+  continueAsNew,
+  isCancellation,
+  log,
+  ParentClosePolicy,
+  setHandler,
+  startChild,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { ApplicationFailure, TypedSearchAttributes } from '@temporalio/common';
+import type { Json } from '../src/contracts/frames.js';
+import type { RunStatus } from '../src/contracts/run-status.js';
+import { noAmount } from '../src/domain/budget.js';
+import { answerReceipt } from '../src/domain/feedback-answer.js';
+import { refusalError } from '../src/domain/feedback.js';
+import type { RunEffect, RunEvent, RunPending, StepOutcome } from '../src/domain/run/effects.js';
+import { feedbackRefusal } from '../src/domain/run/gate.js';
+import { faultWith, outcomeOf, outcomeOfCommand, type StartedStatus } from '../src/domain/run/outcome.js';
+import { isOver, nextDue, stepRun } from '../src/domain/run/run.js';
+import type { RunSetup, StartedKind, StartedWork } from '../src/domain/run/setup.js';
+import { openRunState, type RunState, stepName } from '../src/domain/run/state.js';
+import { stepWork } from '../src/domain/run/step-work.js';
+import { runTurns } from '../src/domain/run/turns.js';
+import { runDetails, runStatus } from '../src/domain/run/view.js';
+import { waitingFor } from '../src/domain/run/waiting.js';
+import { openWork, type WorkState } from '../src/domain/work-state.js';
+import { toFailure } from '../src/failure.js';
+import { searchAttributes } from '../temporal/search-attributes.js';
+import { createCalls, type Fault } from './calls.js';
+import {
+  debateWorkflowType,
+  fanOutWorkflowType,
+  feedbackSignal,
+  feedbackUpdate,
+  refinementWorkflowType,
+  sessionWorkflowType,
+} from './messages.js';
+import { foldersOn, tasksOn } from './options.js';
+import { signalled } from './signalled.js';
+import { refusal, rootMessage, WorkLoop, type WorkKind } from './work.js';
+
+const runKind: WorkKind<RunState, RunEvent, RunEffect, RunStatus> = {
+  name: 'run',
+  step: (before, event, now) => {
+    const { run: work, effects, events } = stepRun(before, event, now);
+    return { work, effects, events };
+  },
+  isOver,
+  nextDue,
+  status: runStatus,
+  details: runDetails,
+  waitingFor: (run) => waitingFor(run)?.for ?? null,
+  turns: runTurns,
+  confidence: ({ steps }) =>
+    steps.filter(({ state }) => state === 'completed' || state === 'skipped').length / Math.max(1, steps.length),
+  tick: { type: 'TICK' },
+  cancel: { type: 'CANCEL' },
+};
+
+export interface RunRun extends WorkState<RunState, RunEvent, RunEffect> {
+  /** Of the worker that has the folder of the run: its commands run there and nowhere else. */
+  hostQueue: string | null;
+  /** Where git keeps what it knows of the worktree, as it was when that was made; null: it is none. */
+  gitFolder: string | null;
+}
+
+/** How long a command may take beyond its own time until it is given up from here. */
+const graceMs = 15_000;
+
+const started: Readonly<Record<StartedKind, { type: string; initialState: string }>> = {
+  session: { type: sessionWorkflowType, initialState: 'INIT' },
+  debate: { type: debateWorkflowType, initialState: 'IDLE' },
+  refinement: { type: refinementWorkflowType, initialState: 'S0' },
+  'fan-out': { type: fanOutWorkflowType, initialState: 'IDLE' },
+};
+
+/**
+ * Phases of steps, each a piece of work of its own or a command, with gates in between (spec 06). One step is under way at a
+ * time; how it ends is an event with its id, a failure for good too. While people are asked it costs nothing but its timer.
+ */
+export async function run(setup: RunSetup, carried?: RunRun | null, request?: Json): Promise<RunStatus> {
+  if (setup?.steps === undefined || setup.workspace === undefined)
+    throw refusal('invalid_request', 'a run takes a setup; start it with POST /v1/runs');
+  const state: RunRun = carried ?? {
+    ...openWork<RunState, RunEvent, RunEffect>(openRunState(setup, workflowInfo().startTime.getTime()), {
+      type: 'START',
+    }),
+    hostQueue: null,
+    gitFolder: null,
+  };
+  const loop = new WorkLoop(runKind, state, setup.webhooks);
+
+  setHandler(
+    feedbackUpdate,
+    async (given) => {
+      const event: RunEvent = { type: 'FEEDBACK', given };
+      loop.push(event);
+      await condition(() => !state.inbox.includes(event));
+      return answerReceipt(state.work.feedback, given);
+    },
+    {
+      description: 'An answer to a request for feedback',
+      // Refused before it is accepted, so that a refusal leaves no history.
+      validator: (given) => {
+        if (loop.isOver) throw refusal('wrong_state', `run ${setup.id} has ended: ${state.work.state}`);
+        const refused = feedbackRefusal(state.work, given, Date.now());
+        if (refused) throw toFailure(refusalError(refused));
+      },
+    },
+  );
+  setHandler(feedbackSignal, (given) => {
+    loop.push({ type: 'FEEDBACK', given: signalled(given) });
+  });
+
+  /** The same workflow as a start by itself would begin, under the run: a cancel reaches it, and it outlives no run. */
+  const startWork = async (id: number, work: StartedWork): Promise<StepOutcome> => {
+    const { type, initialState } = started[work.kind];
+    const { setup: own } = work;
+    const child = await startChild(type, {
+      workflowId: own.id,
+      args: [own, null, work.request],
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      workflowTaskTimeout: '2 seconds',
+      memo: { bodyHash: work.bodyHash, summary: work.summary },
+      staticSummary: work.summary,
+      typedSearchAttributes: new TypedSearchAttributes([
+        { key: searchAttributes.kind, value: work.kind },
+        { key: searchAttributes.state, value: initialState },
+        { key: searchAttributes.tenant, value: own.tenant },
+        { key: searchAttributes.traceId, value: own.traceId },
+        { key: searchAttributes.awaiting, value: false },
+      ]),
+      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+      cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+    });
+    loop.push({ type: 'BEGUN', id, workId: own.id });
+    try {
+      return outcomeOf((await child.result()) as StartedStatus);
+    } catch (error) {
+      const status = statusIn(error);
+      if (status) return outcomeOf(status);
+      if (isCancellation(error)) return { outcome: 'stopped', usage: noAmount };
+      throw error;
+    }
+  };
+
+  const act = async (effect: RunPending): Promise<RunEvent> => {
+    const { id } = effect;
+    if (effect.type === 'prepare_workspace') {
+      const { path, branch, gitFolder, hostQueue } = await foldersOn(
+        state.hostQueue,
+      ).prepareRunFolder.executeWithOptions({ summary: 'the folder of the run' }, [
+        { runId: setup.id, workspace: effect.workspace },
+      ]);
+      state.hostQueue = hostQueue;
+      state.gitFolder = gitFolder;
+      return { type: 'PREPARED', id, path, branch };
+    }
+    const { position, attempt } = effect;
+    const work = stepWork(state.work, position, attempt, loop.epoch);
+    const step = setup.steps[position];
+    const { workspace } = state.work;
+    if (work.kind === 'gate' || !step || !workspace) throw refusal('invalid_request', `step ${position} does nothing`);
+    if (work.kind !== 'command') return { type: 'STEP', id, outcome: await startWork(id, onHost(work)) };
+    const { task, sandbox } = work;
+    const report = await tasksOn(state.hostQueue, task.limits.timeout_ms + graceMs).runTask.executeWithOptions(
+      { summary: `${stepName(step)}: ${task.argv.join(' ')}`.slice(0, 200) },
+      [
+        {
+          workId: setup.id,
+          task,
+          // Each try is an execution of its own.
+          round: attempt,
+          workspace: workspace.path,
+          sandbox,
+          snapshotKey: setup.id,
+          ...(loop.epoch > 0 && { epoch: loop.epoch }),
+        },
+      ],
+    );
+    return { type: 'STEP', id, outcome: outcomeOfCommand(report) };
+  };
+
+  /** A debate works where the folder of the run is. */
+  const onHost = (work: StartedWork): StartedWork =>
+    work.kind === 'debate' && state.hostQueue !== null
+      ? { ...work, setup: { ...work.setup, ofRun: { id: setup.id, hostQueue: state.hostQueue } } }
+      : work;
+
+  const calls = createCalls({ loop, act, faultOf });
+  const perform = (effect: RunEffect): void => {
+    if (effect.type === 'stop') calls.stop(({ id }) => id === effect.of);
+    else calls.begin(effect);
+  };
+
+  return await loop.run({
+    perform,
+    // What the run left is committed on its branch, so that it is there again without its folder.
+    putBack: async () => {
+      if (state.work.workspace === null) return;
+      try {
+        const input = { runId: setup.id, workspace: setup.workspace };
+        const { gitFolder } = await foldersOn(state.hostQueue).prepareRunFolder(input);
+        state.gitFolder = gitFolder;
+      } catch (error) {
+        // The next step says so in its own words.
+        log.warn('the folder of the run could not be put back', { error: rootMessage(error) });
+      }
+    },
+    continueAsNew: () => continueAsNew<typeof run>(setup, loop.carried(state), request),
+    close: async () => {
+      if (state.work.workspace === null) return;
+      const { result } = state.work;
+      const message = `${setup.workId}: ${result?.reason ?? state.work.state}`;
+      try {
+        await foldersOn(state.hostQueue).closeRunFolder.executeWithOptions({ summary: 'what is left, on its branch' }, [
+          { runId: setup.id, workspace: setup.workspace, gitFolder: state.gitFolder, message },
+        ]);
+      } catch (error) {
+        // The folder stays as it is, named in the status; the work itself has ended as it should.
+        log.warn('the folder of the run could not be closed', { error: rootMessage(error) });
+      }
+    },
+  });
+}
+
+/** The status that work which failed or was cancelled has left, or null. */
+const statusIn = (error: unknown): StartedStatus | null => {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if (!(cause instanceof ApplicationFailure)) continue;
+    const status = cause.details?.[0];
+    if (typeof status === 'object' && status !== null && 'lifecycle' in status) return status as StartedStatus;
+  }
+  return null;
+};
+
+const faultOf = (effect: RunPending, { code, message, isStopped }: Fault): RunEvent => {
+  const { id } = effect;
+  const fault = faultWith(code, message);
+  if (effect.type === 'prepare_workspace') return { type: 'UNPREPARED', id, fault };
+  return {
+    type: 'STEP',
+    id,
+    outcome: isStopped ? { outcome: 'stopped', usage: noAmount } : { outcome: 'failed', fault, usage: noAmount },
+  };
+};
