@@ -1,9 +1,8 @@
 import type { Caller } from '../contracts/access.js';
-import type { FeedbackSource, GivenFeedback } from '../contracts/feedback.js';
-import type { AppliedAnswer, InboxAnswer, InboxAnswered, RefusedAnswer } from '../contracts/inbox.js';
-import type { Kind } from '../contracts/work.js';
+import type { FeedbackRequest, FeedbackSource, GivenFeedback } from '../contracts/feedback.js';
+import type { AppliedAnswer, InboxAnswer, InboxAnswered, InboxItem, RefusedAnswer } from '../contracts/inbox.js';
 import { ParleyError } from '../domain/errors.js';
-import { closedWords, isRepeat } from '../domain/feedback.js';
+import { closedWords, isRepeat, sameWord } from '../domain/feedback.js';
 import { namedOption } from '../domain/feedback-list.js';
 import { appliedAnswer, type Asks, openRequest } from '../domain/inbox/asks.js';
 import { visibleTo } from './access.js';
@@ -12,6 +11,8 @@ import { inParallel } from './in-parallel.js';
 
 /** Pieces of work that are answered at the same time. */
 const answersAtOnce = 16;
+/** How often an answer is given to work that does not answer in time. */
+const mostTries = 3;
 
 export interface Answerer {
   caller: Caller;
@@ -22,8 +23,12 @@ export interface Answerer {
   asOf: number | null;
 }
 
-/** Hears of each piece of work that has taken an answer. */
-type OnAnswered = (work: { id: string; kind: Kind; tenant: string }) => Promise<void>;
+/** Where answers are given: what asks, what was last seen of it, and who hears that it has taken an answer. */
+export interface AnswerDesk {
+  kinds: readonly AskingKind[];
+  item(id: string): InboxItem | null;
+  onAnswered(work: Pick<Asks, 'kind' | 'tenant'> & { id: string }, outcome: AppliedAnswer['outcome']): Promise<void>;
+}
 
 type Outcome = { applied: AppliedAnswer } | { refused: RefusedAnswer };
 
@@ -83,13 +88,47 @@ const closedOutcome = (answer: InboxAnswer, asks: Asks, given: GivenFeedback): O
   return refused(answer, asks, 'wrong_state', message);
 };
 
-const answerOne = async (
-  kinds: readonly AskingKind[],
+const givenOf = (
   answer: InboxAnswer,
-  { caller, providedBy, source, asOf }: Answerer,
-  onAnswered: OnAnswered,
-): Promise<Outcome> => {
-  const found = await findAsking(kinds, answer.work_id, caller);
+  request: FeedbackRequest | null,
+  { caller, providedBy, source }: Answerer,
+): GivenFeedback => ({
+  request_id: answer.request_id ?? request?.request_id ?? '',
+  // An option may be named by its place, as in a text (details 5.3).
+  response: (request && namedOption(request.options, answer.response)?.value) ?? answer.response,
+  comment: answer.comment ?? null,
+  digest: answer.digest ?? null,
+  provided_by: caller.authenticated ? caller.name : (providedBy ?? caller.name),
+  authenticated: caller.authenticated,
+  source,
+});
+
+/**
+ * Gives an answer to the request that the inbox has shown, without asking the work first: of hundreds of answers that is most of
+ * the time. null: it was not shown, is not meant, or does not take the answer, so that the work has to be asked.
+ */
+const answerShown = async (desk: AnswerDesk, answer: InboxAnswer, answerer: Answerer): Promise<Outcome | null> => {
+  const item = desk.item(answer.work_id);
+  const asking = desk.kinds.find(({ kind }) => kind === item?.kind);
+  if (!item || !asking || !visibleTo(answerer.caller, item.tenant)) return null;
+  const { request, tenant, kind, approved_by: names } = item;
+  const isMeant = (answer.request_id ?? request.request_id) === request.request_id;
+  if (!isMeant || (answerer.asOf !== null && Date.parse(request.opened_at) > answerer.asOf)) return null;
+  const given = givenOf(answer, request, answerer);
+  const repeated = given.response === 'approve' && names.some((name) => sameWord(name, given.provided_by));
+  try {
+    const receipt = await asking.port.feedback(item.work_id, given);
+    await desk.onAnswered({ id: item.work_id, kind, tenant }, receipt.outcome);
+    return { applied: { ...receipt, work_id: item.work_id, repeated } };
+  } catch (error) {
+    if (error instanceof ParleyError && !error.retryable) return null;
+    throw error;
+  }
+};
+
+const answerOne = async (desk: AnswerDesk, answer: InboxAnswer, answerer: Answerer): Promise<Outcome> => {
+  const { caller, asOf } = answerer;
+  const found = await findAsking(desk.kinds, answer.work_id, caller);
   if (!found) {
     const message = `There is no work ${answer.work_id} that asks people; GET /v1/inbox lists what does.`;
     return refused(answer, null, 'not_found', message);
@@ -97,29 +136,27 @@ const answerOne = async (
   const { asking, asks } = found;
   const asked = meantRequest(asks, answer, asOf);
   if (!asked && answer.request_id === undefined) return refused(answer, asks, 'conflict', notAskedThen(asks));
-  const given: GivenFeedback = {
-    request_id: answer.request_id ?? asked?.request.request_id ?? '',
-    // An option may be named by its place, as in a text (details 5.3).
-    response: (asked && namedOption(asked.request.options, answer.response)?.value) ?? answer.response,
-    comment: answer.comment ?? null,
-    digest: answer.digest ?? null,
-    provided_by: caller.authenticated ? caller.name : (providedBy ?? caller.name),
-    authenticated: caller.authenticated,
-    source,
-  };
+  const given = givenOf(answer, asked?.request ?? null, answerer);
   const closed = closedOutcome(answer, asks, given);
   if (closed) return closed;
   const repeated = asked ? isRepeat(asked, given) : false;
   try {
     const receipt = await asking.port.feedback(asks.workId, given);
-    await onAnswered({ id: asks.workId, kind: asks.kind, tenant: asks.tenant });
+    await desk.onAnswered({ id: asks.workId, kind: asks.kind, tenant: asks.tenant }, receipt.outcome);
     return { applied: { ...receipt, work_id: asks.workId, repeated } };
   } catch (error) {
-    if (!(error instanceof ParleyError)) throw error;
+    if (!(error instanceof ParleyError) || error.retryable) throw error;
     // Somebody else may have been first, and the work may have ended over it: it tells who and when.
     const now = error.code === 'wrong_state' ? await asking.asks(asks.workId) : asks;
     return closedOutcome(answer, now, given) ?? refused(answer, now, error.code, error.message);
   }
+};
+
+/** What did not answer may have taken the answer: it is to be given again, which is safe. */
+const unanswered = (desk: AnswerDesk, answer: InboxAnswer, { code, message, retryable }: ParleyError): Outcome => {
+  const { work_id: id, request_id: request } = answer;
+  const valid = desk.item(id)?.request.options.map(({ value }) => value) ?? [];
+  return { refused: { work_id: id, request_id: request ?? null, code, message, open: retryable, valid } };
 };
 
 type Answered = Pick<InboxAnswered, 'applied' | 'warnings' | 'errors'>;
@@ -155,20 +192,24 @@ const byWork = (answers: readonly InboxAnswer[]): InboxAnswer[][] => {
  * nothing and says so.
  */
 export const answerAll = async (
-  kinds: readonly AskingKind[],
+  desk: AnswerDesk,
   answers: readonly InboxAnswer[],
   answerer: Answerer,
-  onAnswered: OnAnswered,
 ): Promise<Answered> => {
-  const give = async (answer: InboxAnswer): Promise<Outcome> => {
+  const give = async (answer: InboxAnswer, tries = mostTries): Promise<Outcome> => {
     try {
-      return await answerOne(kinds, answer, answerer, onAnswered);
+      const shown = tries === mostTries ? await answerShown(desk, answer, answerer) : null;
+      return shown ?? (await answerOne(desk, answer, answerer));
     } catch (error) {
       if (!(error instanceof ParleyError)) throw error;
-      return refused(answer, null, error.code, error.message);
+      // It may have been taken all the same; giving it once more changes nothing then.
+      if (error.retryable && tries > 1) return await give(answer, tries - 1);
+      return unanswered(desk, answer, error);
     }
   };
-  const answered = await inParallel(byWork(answers), answersAtOnce, (each) => answerWork(each, give));
+  const answered = await inParallel(byWork(answers), answersAtOnce, (each) =>
+    answerWork(each, (answer) => give(answer)),
+  );
   return {
     applied: answered.flatMap(({ applied }) => applied),
     warnings: answered.flatMap(({ warnings }) => warnings),

@@ -92,9 +92,11 @@ export class InboxWatch {
     }
   }
 
-  /** Looks at one piece of work at once: it was answered here. */
-  async look(work: Pick<WorkItem, 'id' | 'kind' | 'tenant'>): Promise<void> {
-    await this.inbox.read(work);
+  /** Takes note at once of what was answered here: `isClosed` where nobody else is asked. */
+  async takeAnswered(work: Pick<WorkItem, 'id' | 'kind' | 'tenant'>, isClosed: boolean): Promise<void> {
+    this.inbox.forget(work.id);
+    if (!this.#shown) return;
+    if (!isClosed) await this.inbox.read(work);
     if (!this.#shown) return;
     const item = this.inbox.item(work.id);
     const others = [...this.#shown].filter(([, each]) => each.work_id !== work.id);

@@ -190,6 +190,11 @@ export class Inbox {
     return waiting.toSorted((a, b) => readAt(a) - readAt(b)).slice(0, most);
   }
 
+  /** It was answered: what it asks now, it has to be asked. */
+  forget(id: string): void {
+    this.#known.delete(id);
+  }
+
   /** Asks one piece of work anew; whoever asks at the same time shares the answer. */
   async read(work: Pick<WorkItem, 'id' | 'kind' | 'tenant'>): Promise<void> {
     let reading = this.#reading.get(work.id);

@@ -310,6 +310,44 @@ describe('answers to many requests', () => {
     expect(asking.open('d2').answers).toHaveLength(1);
   });
 
+  test('ask no work first that the inbox has shown', async () => {
+    const { asking, list, answered } = anInbox();
+    for (const id of ['d1', 'd2']) asking.ask(id);
+    await list();
+    asking.asked.length = 0;
+    const { applied } = await answered(['d1', 'd2'].map((work_id) => ({ work_id, response: '1' })));
+    expect([applied.map(({ outcome }) => outcome), asking.asked]).toEqual([['approved', 'approved'], []]);
+  });
+
+  test('are given again to work that does not answer in time, and count once', async () => {
+    const { asking, answered } = anInbox();
+    asking.ask('d1');
+    const feedback = asking.feedback.bind(asking);
+    let calls = 0;
+    asking.feedback = async (id, given) => {
+      const receipt = await feedback(id, given);
+      calls += 1;
+      if (calls === 1) throw new ParleyError('unavailable', 'They do not answer now.', { retryable: true });
+      return receipt;
+    };
+    const { applied, errors } = await answered([{ work_id: 'd1', response: 'approve' }]);
+    expect([applied, errors]).toMatchObject([[{ outcome: 'approved', repeated: true }], []]);
+    expect([calls, asking.open('d1').answers.length]).toEqual([1, 1]);
+  });
+
+  test('are asked again of work that does not answer at all', async () => {
+    const { asking, list, answered } = anInbox();
+    asking.ask('d1');
+    await list();
+    asking.feedback = () =>
+      Promise.reject(new ParleyError('unavailable', 'They do not answer now.', { retryable: true }));
+    const { errors, reprompt } = await answered([{ work_id: 'd1', response: 'approve' }]);
+    expect(errors).toMatchObject([
+      { code: 'unavailable', open: true, valid: ['approve', 'request_changes', 'reject'] },
+    ]);
+    expect(reprompt).toContain('    d1: approve');
+  });
+
   test('with as_of answer nothing that was asked since, also when they are sent again', async () => {
     const { asking, answered } = anInbox();
     const { opened_at: at } = asking.ask('d1').request;

@@ -3,7 +3,7 @@ import { feedbackBodySchema } from '../../contracts/feedback.js';
 import { inboxAnsweredSchema, inboxAnswerListSchema, inboxListSchema } from '../../contracts/inbox.js';
 import { kindSchema, tenantSchema } from '../../contracts/work.js';
 import { repromptOf } from '../../domain/inbox/reprompt.js';
-import { type Answerer, answerAll } from '../inbox-answers.js';
+import { answerAll, type AnswerDesk, type Answerer } from '../inbox-answers.js';
 import { readTextAnswers } from '../inbox-text.js';
 import { textNumber } from '../query-number.js';
 import { type AnyRoute, route } from '../route.js';
@@ -115,7 +115,12 @@ const routesAt = (path: string): AnyRoute[] => [
         body.text === null
           ? { answers: body.answers, warnings: [], errors: [] }
           : await readTextAnswers(inbox.kinds, body.text, answerer);
-      const answered = await answerAll(inbox.kinds, read.answers, answerer, (work) => inboxWatch.look(work));
+      const desk: AnswerDesk = {
+        kinds: inbox.kinds,
+        item: (id) => inbox.item(id),
+        onAnswered: (work, outcome) => inboxWatch.takeAnswered(work, outcome !== 'pending'),
+      };
+      const answered = await answerAll(desk, read.answers, answerer);
       const errors = [...read.errors, ...answered.errors];
       return {
         status: 200,
