@@ -98,15 +98,18 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
       const event: RunEvent = { type: 'FEEDBACK', given };
       loop.push(event);
       await condition(() => !state.inbox.includes(event));
+      // Of two answers in one task both are accepted; the one that came second is told who was first.
+      const refused = feedbackRefusal(state.work, given, Date.now());
+      if (refused) throw toFailure(refusalError(refused));
       return answerReceipt(state.work.feedback, given);
     },
     {
       description: 'An answer to a request for feedback',
       // Refused before it is accepted, so that a refusal leaves no history.
       validator: (given) => {
-        if (loop.isOver) throw refusal('wrong_state', `run ${setup.id} has ended: ${state.work.state}`);
         const refused = feedbackRefusal(state.work, given, Date.now());
         if (refused) throw toFailure(refusalError(refused));
+        if (loop.isOver) throw refusal('wrong_state', `run ${setup.id} has ended: ${state.work.state}`);
       },
     },
   );
