@@ -74,6 +74,23 @@ describeWithSandbox('a run', () => {
     expect(git(repo, 'worktree', 'list').split('\n')).toHaveLength(1);
   });
 
+  test('never lets git follow what a command has written, outside of the sandbox', async () => {
+    const repo = repository({ 'a.txt': 'one\n' });
+    const marker = join(makeWorkspace(), 'was-here');
+    const script = [
+      `rm .git && git init --quiet . && git config core.fsmonitor "touch ${marker}"`,
+      `printf '#!/bin/sh\\ntouch ${marker}\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit`,
+      'mkdir inner && git init --quiet inner',
+      'git -C inner -c user.name=T -c user.email=t@localhost commit --quiet --allow-empty -m inner',
+      `git -C inner config core.fsmonitor "touch ${marker}"`,
+      'echo new > b.txt',
+    ].join('\n');
+    const ended = await product.runs.run(aRun([sh('change', script)], { workspace: { repo } }));
+    await product.client.workflow.getHandle(ended.id).result();
+    expect([ended.state, existsSync(marker)]).toEqual(['completed', false]);
+    expect(git(repo, 'show', `parley/${ended.id}:b.txt`)).toBe('new');
+  });
+
   test('works in a copy of a folder that is no repository, which stays', async () => {
     const path = makeWorkspace({ 'a.txt': 'one' });
     const ended = await product.runs.run(aRun([sh('change', 'echo two > a.txt')], { workspace: { path } }));
