@@ -8,6 +8,9 @@ export const inboxItemSchema = z
     work_id: workIdSchema,
     kind: kindSchema,
     tenant: z.string(),
+    name: z.string().nullable().meta({
+      description: 'What people call it beside its id: the work_id of a run. Answers as text may name it so.',
+    }),
     about: z.string().meta({ description: 'What the work was asked to do.' }),
     request: feedbackRequestSchema,
     age_ms: z.number().int().min(0).meta({ description: 'Since it was asked.' }),

@@ -1,10 +1,11 @@
+import type { Caller } from '../contracts/access.js';
 import type { InboxAnswer, RefusedAnswer } from '../contracts/inbox.js';
 import { parseAnswers } from '../domain/feedback-text.js';
 import { closedWords } from '../domain/feedback.js';
 import type { AskedWork } from '../domain/feedback-list.js';
 import { type Asks, openRequest } from '../domain/inbox/asks.js';
-import type { AskingKind } from './asking-kinds.js';
 import { inParallel } from './in-parallel.js';
+import type { Inbox } from './inbox.js';
 import { type Answerer, findAsking } from './inbox-answers.js';
 
 /** Ids that are looked up for one text; what stands beyond is not known. */
@@ -35,22 +36,38 @@ const askedOf = (id: string, asks: Asks | null): AskedWork => {
   return { workId: id, requests: asked ? [asked.request] : null, status: asked ? asks.state : standing(asks) };
 };
 
+/** What of all that is open people call by one of these names, which are no ids. */
+const calledOf = async (inbox: Inbox, names: readonly string[], { tenant }: Caller): Promise<AskedWork[]> => {
+  if (names.length === 0) return [];
+  const items = await inbox.openItems(tenant === '*' ? {} : { tenant });
+  return items.flatMap(({ name, work_id: runId, request }) =>
+    name !== null && names.includes(name) ? [{ workId: name, runId, requests: [request], status: 'open' }] : [],
+  );
+};
+
 /**
- * Answers as lines of text, read against what each piece of work that they name asks now. With `asOf` (ms since 1970) they are
- * bound to no request yet: what was asked later is not meant.
+ * Answers as lines of text, read against what each piece of work that they name asks now: by its id, or by what people call it.
+ * With `asOf` (ms since 1970) they are bound to no request yet: what was asked later is not meant.
  */
 export const readTextAnswers = async (
-  kinds: readonly AskingKind[],
+  inbox: Inbox,
   text: string,
   { caller, asOf }: Pick<Answerer, 'caller' | 'asOf'>,
 ): Promise<{ answers: InboxAnswer[]; warnings: string[]; errors: RefusedAnswer[] }> => {
-  const open = await inParallel(idsIn(text), lookedUpAtOnce, async (id) =>
-    askedOf(id, (await findAsking(kinds, id, caller))?.asks ?? null),
-  );
-  const { answers, warnings, errors } = parseAnswers(text, open);
+  const found = await inParallel(idsIn(text), lookedUpAtOnce, async (id) => ({
+    id,
+    asks: (await findAsking(inbox.kinds, id, caller))?.asks ?? null,
+  }));
+  const unknown = found.filter(({ asks }) => asks === null).map(({ id }) => id);
+  const called = await calledOf(inbox, unknown, caller);
+  const known = found.filter(({ id, asks }) => asks !== null || !called.some(({ workId }) => workId === id));
+  const { answers, warnings, errors } = parseAnswers(text, [
+    ...known.map(({ id, asks }) => askedOf(id, asks)),
+    ...called,
+  ]);
   return {
-    answers: answers.map(({ workId, requestId, response, comment }) => ({
-      work_id: workId,
+    answers: answers.map(({ runId, requestId, response, comment }) => ({
+      work_id: runId,
       response,
       ...(asOf === null ? { request_id: requestId } : {}),
       ...(comment === null ? {} : { comment }),

@@ -138,6 +138,13 @@ export class Inbox {
     };
   }
 
+  /** Everything open, as far as it is known or answers in time, in no order. @throws ParleyError unavailable */
+  async openItems(filter: InboxFilter): Promise<InboxItem[]> {
+    const waiting = await this.waiting(filter);
+    await this.readAll(waiting, placedForMs);
+    return waiting.flatMap(({ id }) => this.item(id) ?? []);
+  }
+
   /** What one piece of work asks, as a page of its own. @throws ParleyError unavailable */
   async listOne(id: string, { kind, tenant }: InboxFilter): Promise<InboxList> {
     const asks = (await askedOf(this.kinds, id))?.asks;

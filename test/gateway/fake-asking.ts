@@ -27,6 +27,8 @@ export class FakeAsking implements AskingKind, FeedbackPort, Pick<WorkIndex, 'li
   readonly listed: WorkFilter[] = [];
   /** Ids that were asked, in order. */
   readonly asked: string[] = [];
+  /** What people call a piece of work, by its id. */
+  readonly names = new Map<string, string>();
   /** Thrown by the next looks at a piece of work, while set. */
   failing = new Map<string, Error>();
   #requests = 0;
@@ -80,12 +82,12 @@ export class FakeAsking implements AskingKind, FeedbackPort, Pick<WorkIndex, 'li
     if (error) throw error;
     const { tenant, approvals, isOver } = this.#get(id);
     const links = { self: `/v1/debates/${id}`, events: `/v1/debates/${id}/events`, web_ui: 'http://ui' };
-    const state = isOver ? 'DONE' : 'AWAITING_APPROVAL';
     return {
       workId: id,
       kind: 'debate',
       tenant,
-      state,
+      name: this.names.get(id) ?? null,
+      state: isOver ? 'DONE' : 'AWAITING_APPROVAL',
       isOver,
       about: `Do ${id}`,
       links,

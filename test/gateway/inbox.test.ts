@@ -46,6 +46,7 @@ describe('the inbox', () => {
         work_id: 'd1',
         kind: 'debate',
         tenant: 'default',
+        name: null,
         about: 'Do d1',
         request: asked,
         age_ms: expect.any(Number),
@@ -460,6 +461,17 @@ describe('answers to many requests', () => {
     expect(warnings.join('\n')).toMatch(/#127 .*DONE.*\n.*#999 .*not known here.*\n.*debate-y .*not known here/);
     expect(errors).toMatchObject([{ work_id: '126', open: true, valid: ['approve', 'request_changes', 'reject'] }]);
     expect(reprompt).toContain('    #126: approve');
+  });
+
+  test('as text may name work as people call it, where that is one alone', async () => {
+    const { asking, answered } = anInbox();
+    for (const id of ['run-a', 'run-b', 'run-c']) asking.ask(id);
+    for (const [id, name] of Object.entries({ 'run-a': '124', 'run-b': '125', 'run-c': '125' }))
+      asking.names.set(id, name);
+    const { applied, errors } = await answered('#124: approve\n#125: reject\n');
+    expect(applied).toMatchObject([{ work_id: 'run-a', outcome: 'approved' }]);
+    expect(errors).toMatchObject([{ work_id: '125', valid: ['run-b', 'run-c'] }]);
+    expect((await answered('run-c: reject')).applied).toMatchObject([{ work_id: 'run-c' }]);
   });
 
   test('as text in which nothing can be read are answered with an example', async () => {

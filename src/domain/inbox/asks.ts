@@ -8,6 +8,8 @@ export interface Asks {
   workId: string;
   kind: Kind;
   tenant: string;
+  /** What people call it beside its id; null: nothing else. */
+  name: string | null;
   state: string;
   /** Whether it has ended, so that nothing that it asked can be answered any more. */
   isOver: boolean;
@@ -43,6 +45,7 @@ export const inboxItem = (asks: Asks, now: number): InboxItem | null => {
     work_id: asks.workId,
     kind: asks.kind,
     tenant: asks.tenant,
+    name: asks.name,
     about: asks.about,
     request,
     age_ms: ageOf(request.opened_at, now),

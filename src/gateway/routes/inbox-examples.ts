@@ -8,6 +8,7 @@ export const inboxListExample: InboxList = {
       work_id: workId,
       kind: 'debate',
       tenant: 'default',
+      name: null,
       about: 'Add an index to orders',
       request: {
         request_id: 'fr-20261121-0a1b2c',

@@ -114,7 +114,7 @@ const routesAt = (path: string): AnyRoute[] => [
       const read =
         body.text === null
           ? { answers: body.answers, warnings: [], errors: [] }
-          : await readTextAnswers(inbox.kinds, body.text, answerer);
+          : await readTextAnswers(inbox, body.text, answerer);
       const desk: AnswerDesk = {
         kinds: inbox.kinds,
         item: (id) => inbox.item(id),

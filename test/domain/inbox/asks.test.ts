@@ -37,6 +37,7 @@ describe('an item of the inbox', () => {
     workId: 'run-1',
     kind: 'run',
     tenant: 'default',
+    name: '124',
     state: 'awaiting_feedback',
     isOver: false,
     about: 'Build it',
