@@ -41,7 +41,7 @@ const replayed = async (
   client: Client,
 ): Promise<Replayed> => {
   let state: CheckpointState | null = null;
-  let place: Place = { marks: [], restores: [], lastEventId: 0 };
+  let place: Place = { marks: [], restores: [], epoch: 0, lastEventId: 0 };
   await replayRun({
     history,
     workId,
@@ -139,7 +139,11 @@ export const createCheckpoints = (options: CheckpointsOptions): CheckpointsPort 
     );
   };
 
-  const restore = createRestore({ client, within, placeOf, pointOf });
+  /** Where a run that has closed stood in the end; no worker is needed. */
+  const closedPlace = async (kind: Kind, id: string, runId: string, number: number): Promise<Place> =>
+    (await replay(kind, id, await historyOf(kind, id, runId), number)).place;
+
+  const restore = createRestore({ client, within, placeOf, pointOf, closedPlace });
 
   return {
     list: async (kind, id) => {

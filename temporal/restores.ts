@@ -2,6 +2,7 @@ import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
   type WorkflowExecutionDescription,
+  WorkflowNotFoundError,
 } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { RestoreItem } from '../src/contracts/checkpoint.js';
@@ -13,12 +14,14 @@ import type { AskedRestore, CarriedState, CheckpointsPort } from '../src/gateway
 import type { Point } from './checkpoints.js';
 import { searchAttributes } from './search-attributes.js';
 import { startedWith } from './started-with.js';
+import { translated } from './temporal-errors.js';
 
 interface RestoreParts {
   client: Client;
   within: <T>(kind: Kind, id: string, ask: () => Promise<T>) => Promise<T>;
   placeOf: (kind: Kind, id: string) => Promise<Place>;
   pointOf: (kind: Kind, id: string, number: number) => Promise<Point>;
+  closedPlace: (kind: Kind, id: string, runId: string, number: number) => Promise<Place>;
 }
 
 export const restoreItem = ({ checkpoint, reason, by, at, fromRunId }: Restore): RestoreItem => ({
@@ -45,7 +48,7 @@ const attributesOf = ({ typedSearchAttributes: before }: WorkflowExecutionDescri
  * Restores of any kind of work: what runs is stopped, and a new run of the same id begins with the state of the checkpoint
  * (docs/decisions/0015: why not by a reset of Temporal's). Its durable events follow those that were told before.
  */
-export const createRestore = ({ client, within, placeOf, pointOf }: RestoreParts): CheckpointsPort['restore'] => {
+export const createRestore = ({ client, within, placeOf, pointOf, closedPlace }: RestoreParts): CheckpointsPort['restore'] => {
   const startFrom = async (
     kind: Kind,
     id: string,
@@ -80,27 +83,51 @@ export const createRestore = ({ client, within, placeOf, pointOf }: RestoreParts
     }
   };
 
-  return async (kind, id, number, { reason, by, key, ...asked }: AskedRestore) => {
-    const handle = client.workflow.getHandle(id);
-    const isDone = ({ restores }: Place): boolean => key !== null && restores.some((done) => done.key === key);
-    const description = await within(kind, id, () => handle.describe());
-    const { runId } = description;
-    if (key !== null && isDone(await placeOf(kind, id))) return { runId, isReplayed: true };
+  const describe = (kind: Kind, id: string) => within(kind, id, () => client.workflow.getHandle(id).describe());
+  const isOpen = ({ status }: WorkflowExecutionDescription): boolean =>
+    status.name === 'RUNNING' || status.name === 'PAUSED';
+
+  /** Stops exactly the run that was looked at. @throws ParleyError conflict when another has taken its place since */
+  const stop = async (kind: Kind, id: string, runId: string, why: string): Promise<void> => {
+    const now = await describe(kind, id);
+    if (now.runId !== runId)
+      throw new ParleyError('conflict', `${kind} ${id} went on in another run at the same moment; look at it first.`);
+    if (!isOpen(now)) return;
+    try {
+      await client.workflow.getHandle(id, runId).terminate(why);
+    } catch (error) {
+      // It ended by itself in between.
+      if (!(error instanceof WorkflowNotFoundError)) throw translated(error, kind, id);
+    }
+  };
+
+  return async (kind, id, number, { reason, by, key, hash, check, rollBack }: AskedRestore) => {
+    const before = await describe(kind, id);
+    const { runId } = before;
+    const done = key === null ? undefined : (await placeOf(kind, id)).restores.find((each) => each.key === key);
+    if (done) {
+      if (done.hash === hash) return { runId, isReplayed: true };
+      throw new ParleyError(
+        'conflict',
+        `The key was used for a restore to checkpoint ${done.checkpoint}; use another.`,
+      );
+    }
     // All that can go wrong does so before anything is stopped.
     const point = await pointOf(kind, id, number);
-    await asked.check(point.state.artifacts);
-    const isOpen = description.status.name === 'RUNNING' || description.status.name === 'PAUSED';
-    if (isOpen) await within(kind, id, () => handle.terminate(`restored to checkpoint ${number}: ${reason}`));
-    // What has ended tells no more than its history did.
-    const { restores, lastEventId } = isOpen ? await placeOf(kind, id) : point.place;
-    const restored: Restore = { checkpoint: number, reason, by, at: Date.now(), key, fromRunId: runId };
+    await check(point.state.artifacts, point.state.carried as CarriedState);
+    await rollBack?.();
+    await stop(kind, id, runId, `restored to checkpoint ${number}: ${reason}`);
+    // What had ended tells no more than its history did.
+    const place = isOpen(before) ? await closedPlace(kind, id, runId, number) : point.place;
+    const restored: Restore = { checkpoint: number, reason, by, at: Date.now(), key, hash, fromRunId: runId };
     const carried = {
       ...(point.state.carried as CarriedState),
-      eventsBefore: lastEventId,
+      eventsBefore: place.lastEventId,
       previousRunId: runId,
       isRestored: true,
-      restores: keptRestores(restores, restored),
+      restores: keptRestores(place.restores, restored),
+      epoch: place.epoch + 1,
     };
-    return { runId: await startFrom(kind, id, point, description, carried), isReplayed: false };
+    return { runId: await startFrom(kind, id, point, before, carried), isReplayed: false };
   };
 };

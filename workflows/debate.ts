@@ -32,6 +32,7 @@ const debateKind: WorkKind<DebateState, DebateEvent, DebateEffect, DebateStatus>
   waitingFor: ({ waiting }) => waiting?.for ?? null,
   turns: debateTurns,
   confidence: ({ consensus }) => consensus,
+  restored: (work, epoch) => ({ ...work, epoch }),
   tick: { type: 'TICK' },
   cancel: { type: 'CANCEL' },
 };

@@ -25,6 +25,7 @@ import {
 import { hasEnded } from '../src/domain/lane.js';
 import type { CallSetup, SessionSetup } from '../src/domain/session/setup.js';
 import * as prompts from '../src/domain/prompts.js';
+import { shifted } from '../src/domain/shift.js';
 import { mergeTexts } from '../src/domain/session/result.js';
 import { isOver, nextDue, stepSession } from '../src/domain/session/session.js';
 import { openSessionState, spent, votesOf, type CallRecord, type Session } from '../src/domain/session/state.js';
@@ -335,6 +336,9 @@ export async function session(
         const attempt = Math.max(...state.work.lanes.map((lane) => lane.attempt), loop.epoch) + 1;
         runGroup(group, laneIds, attempt);
       }
+    },
+    restored: (passed) => {
+      state.feeds = shifted(state.feeds, passed);
     },
     before: ({ type }) => {
       if (type === 'TICK') tickExternalLanes();

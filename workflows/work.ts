@@ -51,6 +51,8 @@ export interface WorkKind<Work, Event, Effect, S extends WorkOutcome> {
   turns(before: Work, after: Work, event: Event): EndedTurn[];
   /** How far the answer can be trusted so far, 0 to 1. */
   confidence(work: Work): number;
+  /** The state after the n-th return to an earlier point, where it tells itself apart from the one of before. */
+  restored?(work: Work, epoch: number): Work;
   /** Files that it has left so far. */
   artifacts?(work: Work): CheckpointArtifact[];
   tick: Event;
@@ -68,6 +70,8 @@ export interface WorkRun<Event, Effect> {
   dues?(): number[];
   /** Whether anything but open calls and the inbox stands against continuing as new, or for it. */
   wantsToContinue?(): boolean;
+  /** Times of its own move by `passed` milliseconds, which went by between a checkpoint and the restore to it. */
+  restored?(passed: number): void;
   /** First of all in a run that goes on from a checkpoint: the files of then are put back. It must not reject. */
   putBack?(): Promise<void>;
   /** Hands everything to a new run; never settles. */
@@ -121,7 +125,7 @@ export class WorkLoop<
 
   private get place(): Place {
     const { restores = [], eventsBefore, events } = this.state;
-    return { marks: this.checkpoints, restores, lastEventId: eventsBefore + events.length };
+    return { marks: this.checkpoints, restores, epoch: this.epoch, lastEventId: eventsBefore + events.length };
   }
 
   push(event: Event): void {
@@ -142,7 +146,7 @@ export class WorkLoop<
 
   /** How often this work went back to an earlier point: what is done again is not taken for what was done before. */
   get epoch(): number {
-    return this.state.restores?.length ?? 0;
+    return this.state.epoch ?? 0;
   }
 
   /** What a new run begins with: the events told so far stay with this one. */
@@ -201,18 +205,23 @@ export class WorkLoop<
     const restore = state.restores?.at(-1);
     if (state.isRestored && restore) {
       const left = this.checkpoints.at(-1)?.at ?? Date.now();
-      state.work = shifted(state.work, Date.now() - left);
+      const passed = Date.now() - left;
+      state.work = shifted(state.work, passed);
+      if (this.kind.restored) state.work = this.kind.restored(state.work, this.epoch);
+      state.inbox = shifted(state.inbox, passed);
+      run.restored?.(passed);
       const { checkpoint, reason, by } = restore;
       const data = { at: iso(Date.now()), checkpoint, reason, by };
-      state.events.push({ event: 'restored', data, id: state.eventsBefore + 1 });
+      state.events.push({ event: 'restored', data, id: state.eventsBefore + state.events.length + 1 });
       bus.hint('touched');
     }
-    delete state.isRestored;
-    if (state.forkedFrom) {
+    // One that goes on from its own beginning has said so before.
+    if (state.forkedFrom && !state.isRestored) {
       const { id, checkpoint } = state.forkedFrom;
       const data = { at: iso(Date.now()), message: `forked from checkpoint ${checkpoint} of ${id}` };
-      state.events.push({ event: 'log', data, id: state.eventsBefore + 1 });
+      state.events.push({ event: 'log', data, id: state.eventsBefore + state.events.length + 1 });
     }
+    delete state.isRestored;
     delete state.forkedFrom;
     const effects = state.resume ?? [];
     delete state.resume;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -20,6 +20,18 @@ const hashOf = async (file: string): Promise<string | null> => {
   return `sha256:${digest.digest('hex')}`;
 };
 
+/** Makes folders below `base`; a link, or a file, that took the place of one goes: nothing is written through it. */
+const realFolders = async (base: string, path: string): Promise<void> => {
+  let folder = base;
+  for (const name of path.split('/')) {
+    folder = join(folder, name);
+    const place = await lstat(folder).catch(() => null);
+    if (place?.isDirectory()) continue;
+    await rm(folder, { force: true });
+    await mkdir(folder, { mode: 0o700 });
+  }
+};
+
 /**
  * Writes files of the artifact store to where they were, unless they are there as they were (spec 07 "Restore").
  * @returns the paths that were written
@@ -37,11 +49,14 @@ export const putBack = async (
     const found = await store.open(tenant, hash);
     if (!found)
       throw new ParleyError('gone', `${path} cannot be put back: its artifact ${hash} is not stored any more`);
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    const draft = `${file}.put-back`;
+    await realFolders(join(namespaces, workId), dirname(path));
+    // Where no worker reaches: no agent id begins with a dot.
+    const drafts = join(namespaces, workId, '.answers');
+    await mkdir(drafts, { recursive: true, mode: 0o700 });
+    const draft = join(drafts, randomUUID());
     try {
       // The last bytes come only after the digest was found right.
-      await writeFile(draft, found.content);
+      await writeFile(draft, found.content, { flag: 'wx', mode: 0o600 });
       // A link or a folder that took the place of the file goes with it.
       await rm(file, { recursive: true, force: true });
       await rename(draft, file);

@@ -74,6 +74,8 @@ export interface Restore {
   at: number;
   /** Names the request, so that sending it again changes nothing; null: it has no name. */
   key: string | null;
+  /** Tells whether a second request with the key asks for the same; none: it has no key. */
+  hash?: string;
   /** The run that was there until then, which keeps what happened after the checkpoint. */
   fromRunId: string;
 }
@@ -90,6 +92,8 @@ export interface Place {
   marks: CheckpointMark[];
   /** Every return to an earlier point, of earlier runs too. */
   restores: Restore[];
+  /** How many returns there were; the list of them is cut. */
+  epoch: number;
   /** Number of the last durable event. */
   lastEventId: number;
 }

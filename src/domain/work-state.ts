@@ -10,6 +10,8 @@ export interface WorkState<Work, Event, Effect> {
   resume?: Effect[];
   /** Every return to an earlier point; the last is this run's own while `isRestored`. */
   restores?: Restore[];
+  /** How many returns there were; the list of them is cut. */
+  epoch?: number;
   /** Set in the state that a restored run begins with: it says so, and the time in between does not count. */
   isRestored?: boolean;
   /** Set in the state that a fork begins with: what it was forked from, which it says. */

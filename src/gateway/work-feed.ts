@@ -211,8 +211,10 @@ export class WorkFeed {
   async #endIfClosed(): Promise<boolean> {
     const closedAs = await this.source.closedAs(this.id);
     if (closedAs === null) return false;
-    const since = this.lastId;
+    const { runId, lastId: since } = this;
     await this.#take(await this.source.events(this.id, since), since);
+    // It was restored in between, and goes on in another run.
+    if (runId !== null && this.runId !== runId) return false;
     if (this.endState === null) this.#end(closedAs);
     return true;
   }

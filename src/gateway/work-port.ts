@@ -146,8 +146,12 @@ export interface AskedRestore {
   by: string;
   /** Names the request; null: it is not to be recognised again. */
   key: string | null;
-  /** Whether the files of then can be put back; called before anything is stopped. It rejects where they cannot. */
-  check(artifacts: CheckpointArtifact[]): Promise<void>;
+  /** Whether it can go on from there, and the files of then be put back; called before anything is stopped. It rejects where they cannot. */
+  check: (artifacts: CheckpointArtifact[], carried: CarriedState) => Promise<void>;
+  /** Tells whether a second request with the key asks for the same. */
+  hash: string;
+  /** Takes back what was done, before it is stopped; left out: it stays. */
+  rollBack?: () => Promise<void>;
 }
 
 export interface Beginning {

@@ -120,7 +120,7 @@ describe('a checkpoint', () => {
     expect(oldest!.sequence_num).toBeGreaterThan(10);
     const problem = await read<Problem>(`/v1/fan-outs/${id}/checkpoints/0`, 410);
     expect(problem).toMatchObject({ code: 'gone' });
-    expect(problem.detail).toContain(`the latest 100 are kept, from ${oldest!.sequence_num}`);
+    expect(problem.detail).toContain('the latest 100 are kept');
     expect(await inspect(`/v1/fan-outs/${id}`, items.at(-1)!.sequence_num)).toMatchObject(items.at(-1)!);
   }, 120_000);
 

@@ -206,6 +206,12 @@ describe('a restore that is asked for twice', () => {
     expect(second.headers.get('idempotent-replayed')).toBe('true');
     expect((second.body as Restored).temporal_run_id).toBe(first.temporal_run_id);
     expect((await checkpointsOf(path)).restores).toHaveLength(1);
+    const other = await product.post(
+      `${path}/restore`,
+      { checkpoint: 1, reason: 'once' },
+      { 'idempotency-key': 'key-1' },
+    );
+    expect(other).toMatchObject({ status: 409, body: { code: 'conflict' } });
   });
 
   test('at the same moment is done for one of them, or for one after the other', async () => {
@@ -236,6 +242,20 @@ describe('a debate that is restored with rollback', () => {
     expect(again.report!.tasks[0]).toMatchObject({ task_id: 't1' });
     // Once: the first run's line was taken back.
     expect(readFileSync(join(workspace, 'log'), 'utf8')).toBe('1\n');
+    await product.post(`${path}/cancel`);
+  }, 60_000);
+
+  test('is not sent back into what the rollback takes back, and nothing is stopped', async () => {
+    const plan = proposes(sh('t1', 'true'), sh('t2', 'sleep 600', { depends_on: ['t1'] }));
+    const id = await product.debates.start(aDebate({ says: { solution: [plan] } }));
+    const path = pathOf('debates', id);
+    await product.debates.until(id, ({ report }) => report?.tasks.length === 1);
+    const last = (await checkpointsOf(path)).items.at(-1)!.sequence_num;
+    for (const checkpoint of [last, 99])
+      expect(await product.post(`${path}/restore`, { checkpoint, reason: 'again', rollback: true })).toMatchObject({
+        status: checkpoint === 99 ? 404 : 409,
+      });
+    expect(await product.debates.status(id)).toMatchObject({ state: 'EXECUTING' });
     await product.post(`${path}/cancel`);
   }, 60_000);
 

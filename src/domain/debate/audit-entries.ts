@@ -2,7 +2,7 @@ import type { AuditEntry } from '../../contracts/audit.js';
 import { digestOf } from '../canonical-json.js';
 import { executionReport } from './execution.js';
 import { outcomeOf, reasonOf } from './result.js';
-import type { DebateState } from './state.js';
+import { type DebateState, memoryIdOf } from './state.js';
 
 /**
  * What the audit log gets of a debate: what was decided, who approved it, what was done and taken back. Commands stand there by
@@ -11,7 +11,7 @@ import type { DebateState } from './state.js';
 export const auditEntries = (debate: DebateState): AuditEntry[] => {
   const { setup, decision, execution, approvals } = debate;
   const entry = (name: string, type: string, data: AuditEntry['data']): AuditEntry => ({
-    key: `${setup.id} ${setup.traceId} ${name}`,
+    key: `${setup.id} ${memoryIdOf(debate)} ${name}`,
     work_id: setup.id,
     kind: 'debate',
     tenant: setup.tenant,

@@ -1,7 +1,7 @@
 import type { DebateOutcome, DebateResult } from '../../contracts/debate-status.js';
 import { executionReport, neverRan } from './execution.js';
 import { isIncomplete, rollbackReport } from './rollback.js';
-import type { DebateState } from './state.js';
+import { type DebateState, memoryIdOf } from './state.js';
 
 /** How a debate that is over, or about to be remembered, came out (spec 02, 10). */
 export const outcomeOf = (debate: DebateState): DebateOutcome => {
@@ -59,7 +59,7 @@ export const debateResult = (debate: DebateState): DebateResult => ({
   votes: debate.votes,
   duels: debate.duels,
   report: executionReport(debate),
-  trace_id: debate.setup.traceId,
+  trace_id: memoryIdOf(debate),
   memory: debate.memory,
   audit: debate.audit === 'failed' ? null : debate.audit,
   budget_note: budgetNote(debate),

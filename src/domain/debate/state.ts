@@ -87,6 +87,8 @@ export interface Rollback {
 /** A whole debate as plain JSON: what continue-as-new carries, `snapshot` returns and a fork would start from. */
 export interface DebateState {
   setup: DebateSetup;
+  /** How often it went back to an earlier point; none: never. What comes of it then is remembered and audited as well. */
+  epoch?: number;
   state: DebateStateName;
   startedAt: number;
   /** When it last took an event. */
@@ -144,6 +146,13 @@ export interface DebateState {
   /** Events that came where nothing takes them (details 6.4). */
   dropped: number;
 }
+
+/**
+ * What a debate is remembered under, 32 hex digits: the trace that its calls are in; after the n-th restore with n in place of
+ * its last four digits, as what came of it before stays remembered.
+ */
+export const memoryIdOf = ({ setup, epoch = 0 }: Pick<DebateState, 'setup' | 'epoch'>): string =>
+  epoch === 0 ? setup.traceId : setup.traceId.slice(0, -4) + epoch.toString(16).padStart(4, '0').slice(-4);
 
 /** What a debate waits for, without the words (spec 08 "waiting"). */
 export interface DebateWaiting {

@@ -5,7 +5,7 @@ import { rollbackReport } from './rollback.js';
 import { eloChanges } from './ratings.js';
 import { outcomeOf, reasonOf } from './result.js';
 import { personasOf } from './roles.js';
-import type { DebateState } from './state.js';
+import { type DebateState, memoryIdOf } from './state.js';
 
 const cut = (text: string): string => (text.length > 10_000 ? `${text.slice(0, 9_999)}…` : text);
 
@@ -19,7 +19,7 @@ export const traceOf = (debate: DebateState, now: number): TraceRecord => {
   const outcome = outcomeOf(debate);
   const reports = execution?.reports ?? [];
   return {
-    trace_id: setup.traceId,
+    trace_id: memoryIdOf(debate),
     work_id: setup.id,
     kind: 'debate',
     tenant: setup.tenant,

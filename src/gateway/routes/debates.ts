@@ -1,9 +1,8 @@
 import { debateStartedSchema, openDebateSchema } from '../../contracts/debate.js';
 import { debateStatusSchema } from '../../contracts/debate-status.js';
-import { debateForkFault, forkDebate } from '../../domain/debate/fork.js';
+import { forkDebate } from '../../domain/debate/fork.js';
 import type { DebateState } from '../../domain/debate/state.js';
 import { openWork } from '../../domain/work-state.js';
-import { ParleyError } from '../../domain/errors.js';
 import { setUpDebate } from '../../domain/debate/set-up-debate.js';
 import { invalidRequest } from '../problem.js';
 import { debateStartedExample, debateStatusExample, openDebateExample } from './debate-examples.js';
@@ -27,8 +26,6 @@ const common = workRoutes({
   },
   answer: (started) => ({ ...started, kind: 'debate' }),
   fork: ({ work, hostQueue }, setup, now) => {
-    const fault = debateForkFault(work as DebateState);
-    if (fault !== null) throw new ParleyError('wrong_state', fault);
     const forked = forkDebate(work as DebateState, setup, now);
     return { ...openWork(forked.work, forked.first), hostQueue };
   },
@@ -37,7 +34,21 @@ const common = workRoutes({
     port: debates,
     openRequest: ({ feedback }) => feedback.find(({ outcome }) => outcome === 'pending')?.request ?? null,
   }),
-  rollsBack: true,
+  restoreFault: ({ work }, { id, lifecycle, result }, rollback) => {
+    const hasEnded = lifecycle !== 'running' && lifecycle !== 'waiting';
+    if (rollback && hasEnded)
+      return `debate ${id} has ended, and with it the snapshot that a rollback needs; restore it without rollback.`;
+    const { execution } = work as DebateState;
+    const isTakenBack = rollback || (hasEnded && result?.outcome !== 'succeeded');
+    // Before its snapshot an execution has done nothing yet.
+    return isTakenBack && execution !== null && execution.snapshot !== null
+      ? `What the tasks of debate ${id} had done at that checkpoint is taken back; restore it to one before its execution.`
+      : null;
+  },
+  rollbackFault: ({ result }) =>
+    result?.outcome === 'rollback_incomplete'
+      ? `its rollback is incomplete: ${result.reason} Do by hand what its report names, then restore it without rollback.`
+      : null,
   cancelDescription:
     'Stops the call or the task under way. Before the first task that is all; from the snapshot on, what was done is ' +
     'rolled back first. Answers with the status, as a rule the final one.',

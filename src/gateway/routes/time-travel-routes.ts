@@ -6,6 +6,7 @@ import { forkBodySchema, type ForkBody, restoreBodySchema, restoredSchema } from
 import { changedRequest } from '../../domain/change.js';
 import { collectionOf, linksOf } from '../../links.js';
 import { parseWhole } from '../../parse.js';
+import { permit } from '../access.js';
 import { checkStored } from '../checkpoint-artifacts.js';
 import { bodyHash, idForKey } from '../canonical.js';
 import { invalidRequest, ProblemError } from '../problem.js';
@@ -77,21 +78,14 @@ export const timeTravelRoutes = <
   };
 
   /** What was done since is taken back by a cancel, which this kind follows with its rollback. */
-  const rollBack = async (id: string, ports: Ports, call: Call): Promise<void> => {
-    if (definition.rollsBack !== true)
-      throw invalidRequest([
-        { path: 'rollback', message: `must be false: a ${kind} does nothing that could be taken back` },
-      ]);
-    const { lifecycle } = await port(ports).status(id);
-    if (lifecycle !== 'running' && lifecycle !== 'waiting')
-      throw new ProblemError(
-        'wrong_state',
-        `${kind} ${id} has ended, and with it the snapshot that a rollback needs; restore it without rollback.`,
-      );
+  const rollBack = async (id: string, ports: Ports): Promise<void> => {
     await port(ports).cancel(id);
-    while ((await port(ports).awaitEnd(id, 30_000, call.signal)) === null) {
-      if (call.signal.aborted) return;
-    }
+    // Also when the caller goes away meanwhile: a rollback is not left half done.
+    const nobody = new AbortController().signal;
+    let ended: Status | null = null;
+    while (ended === null) ended = await port(ports).awaitEnd(id, 30_000, nobody);
+    const fault = definition.rollbackFault?.(ended) ?? null;
+    if (fault !== null) throw new ProblemError('wrong_state', `${kind} ${id} is not restored: ${fault}`);
   };
 
   const restore = route({
@@ -115,13 +109,22 @@ export const timeTravelRoutes = <
     handle: async ({ params: { id }, body, headers }, ports, call) => {
       refuseWorker(headers['parley-worker']);
       const { tenant } = await owner({ id }, ports);
-      const { checkpoint, reason } = body;
-      if (body.rollback) await rollBack(id, ports, call);
+      const { checkpoint, reason, rollback } = body;
+      if (rollback && definition.restoreFault === undefined)
+        throw invalidRequest([
+          { path: 'rollback', message: `must be false: a ${kind} does nothing that could be taken back` },
+        ]);
       const { runId, isReplayed } = await ports.checkpoints.restore(kind, id, checkpoint, {
         reason,
         by: call.caller.name,
         key: headers['idempotency-key'] ?? null,
-        check: (artifacts) => checkStored(artifacts, tenant, ports.artifacts),
+        hash: bodyHash(body as object),
+        check: async (artifacts, carried) => {
+          const fault = definition.restoreFault?.(carried, await port(ports).status(id), rollback) ?? null;
+          if (fault !== null) throw new ProblemError('wrong_state', fault);
+          await checkStored(artifacts, tenant, ports.artifacts);
+        },
+        ...(rollback && { rollBack: () => rollBack(id, ports) }),
       });
       call.log.info({ [`${kind}_id`]: id, checkpoint }, `${kind} restored`);
       const links = linksOf(ports.config, kind, id);
@@ -184,6 +187,7 @@ export const timeTravelRoutes = <
         });
         return;
       }
+      if (call.signal.aborted) return;
       if (performance.now() > until)
         throw new ProblemError(
           'wrong_state',
@@ -209,6 +213,12 @@ export const timeTravelRoutes = <
       refuseWorker(headers['parley-worker']);
       if (body.answer && !definition.feedback)
         throw invalidRequest([{ path: 'answer', message: `must be left out: a ${kind} asks nobody` }]);
+      if (body.answer) permit(call.caller, 'approve', 'the answer of a fork');
+      if (body.answer?.response === 'approve' && call.caller.authenticated)
+        throw new ProblemError(
+          'forbidden',
+          'Nobody approves what he started himself: leave the answer out, and let somebody else approve the fork.',
+        );
       const { tenant } = await owner({ id: from }, ports);
       const { request, carried } = await ports.checkpoints.origin(kind, from, body.checkpoint);
       const key = headers['idempotency-key'];
@@ -225,7 +235,8 @@ export const timeTravelRoutes = <
         ports,
         call,
       );
-      if (body.answer) await answer(id, body.answer, ports, call);
+      // Sent again, it was answered already.
+      if (body.answer && !begun.isReplayed) await answer(id, body.answer, ports, call);
       return { status: 202, body: { ...begun.answer(), forked_from: forkedFrom }, headers: begun.headers };
     },
   });

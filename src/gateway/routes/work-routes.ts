@@ -45,8 +45,13 @@ export interface KindRoutes<Body, Setup extends WorkSetup, Status extends WorkSt
   fork(carried: CarriedState, setup: Setup, now: number): CarriedState;
   /** Where it asks people: how it is answered, and what it asks now. */
   feedback?: (ports: Ports) => { port: FeedbackPort; openRequest(status: Status): FeedbackRequest | null };
-  /** Whether what it did in the world is taken back when it is cancelled. */
-  rollsBack?: boolean;
+  /**
+   * Where what it did in the world can be taken back: why it cannot go on from a checkpoint with the state of then, with
+   * `rollback` or without; null: it can.
+   */
+  restoreFault?(carried: CarriedState, status: Status, rollback: boolean): string | null;
+  /** Why a rollback did not come to its end, in words; null: all was taken back. */
+  rollbackFault?(status: Status): string | null;
   /** What a cancel does, for the documentation. */
   cancelDescription: string;
   /** Completes "cannot pause: " in the refusal. */
@@ -76,7 +81,7 @@ export type Begin<Body, Setup, Answer> = (
   },
   ports: Ports,
   call: Call,
-) => Promise<{ answer: () => Answer; headers: Record<string, string> }>;
+) => Promise<{ answer: () => Answer; headers: Record<string, string>; isReplayed: boolean }>;
 
 /** The body as plain JSON, with its defaults. */
 const asRequest = (body: unknown): Json => JSON.parse(JSON.stringify(body)) as Json;
@@ -161,6 +166,7 @@ export const workRoutes = <
     return {
       answer: () => definition.answer(common, setup, ports),
       headers: { Location: links.self, ...(outcome === 'replayed' && { 'Idempotent-Replayed': 'true' }) },
+      isReplayed: outcome === 'replayed',
     };
   };
 
