@@ -25,7 +25,7 @@ const clientHeader = z
   .optional()
   .meta({ description: 'Sent by Parley’s own CLI and page; recorded as the source of the answers.' });
 
-const common = { params: z.strictObject({}), tag: 'inbox', access: 'api_key' } as const;
+const common = { params: z.strictObject({}), tag: 'inbox', access: 'api_key', asksOwners: true } as const;
 
 /** The feedback inbox under one path (spec 08, 09). */
 const routesAt = (path: string): AnyRoute[] => [
@@ -88,6 +88,7 @@ const routesAt = (path: string): AnyRoute[] => [
       }),
     }),
     headers: z.object({ 'parley-client': clientHeader }),
+    asksOwners: true,
     body: answersBody,
     bodyExample: [{ work_id: 'debate-01JD8W3Z4X5Y6Z7A8B9C0D1E2F', response: 'approve', comment: 'Looks right.' }],
     textBody: { schema: answersText, example: '#124: approve\n#125: request_changes split the module\n' },
