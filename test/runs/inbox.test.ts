@@ -1,0 +1,60 @@
+import type { InboxAnswered, InboxList } from '../../src/contracts/inbox.js';
+import type { RunStatus } from '../../src/contracts/run-status.js';
+import { approvalDigest } from '../../src/domain/approval.js';
+import { removeWorkspaces } from '../support/debate-bodies.js';
+import { describeWithSandbox } from '../support/describe-with.js';
+import { type Product, startProduct } from '../support/product.js';
+import { aRun, asks, sh } from '../support/run-bodies.js';
+
+const tenant = 'runs-in-the-inbox';
+const paused = ({ lifecycle }: RunStatus): boolean => lifecycle === 'waiting';
+const ended = ({ lifecycle }: RunStatus): boolean => lifecycle !== 'running' && lifecycle !== 'waiting';
+
+afterAll(removeWorkspaces);
+
+describeWithSandbox('runs in the inbox', () => {
+  let product: Product;
+  beforeAll(async () => {
+    product = await startProduct();
+  });
+  afterAll(() => product?.stop());
+
+  const begin = async (work_id: string, ...steps: Parameters<typeof aRun>[0]): Promise<string> => {
+    const id = await product.runs.start(aRun(steps, { work_id, tenant }));
+    await product.runs.until(id, paused);
+    return id;
+  };
+  const listed = async (count: number): Promise<InboxList['items']> => {
+    for (let looks = 0; ; looks += 1) {
+      const { items } = (await product.get(`/v1/inbox?tenant=${tenant}`)).body as InboxList;
+      if (items.length === count) return items;
+      if (looks > 200) throw new Error(`not listed: ${JSON.stringify(items)}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+
+  test('are answered together in one text, by their work ids', async () => {
+    const gated = await begin('124', sh('make', 'echo made', { gate: { prompt: 'Good?' } }));
+    const failing = await begin('125', sh('try', 'test -e again || { touch again; exit 3; }', { on_error: 'ask' }));
+    const input = await begin('126', asks('which', { type: 'input', prompt: 'Which colour?' }));
+    const items = await listed(3);
+    expect(items.map(({ name, kind, request }) => [name, kind, request.type])).toEqual([
+      ['124', 'run', 'approval'],
+      ['125', 'run', 'error_resolution'],
+      ['126', 'run', 'input'],
+    ]);
+    const [{ content, policy_version: version, request }] = items as [(typeof items)[number]];
+    expect(approvalDigest(content as object, version!)).toBe(request.digest);
+
+    const response = await fetch(`${product.url}/v1/inbox/answers?provided_by=anna`, {
+      method: 'POST',
+      headers: { 'content-type': 'text/plain' },
+      body: '#124: approve\nRun #125: RETRY\n126: deep blue\n#127: abort\n',
+    });
+    const { applied, warnings, errors } = (await response.json()) as InboxAnswered;
+    expect([applied.map(({ outcome }) => outcome), errors]).toEqual([['approved', 'answered', 'answered'], []]);
+    expect(warnings).toEqual([expect.stringContaining('#127')]);
+    const outcomes = [gated, failing, input].map(async (id) => (await product.runs.until(id, ended)).result?.outcome);
+    expect(await Promise.all(outcomes)).toEqual(['completed', 'completed', 'completed']);
+  });
+});
