@@ -48,7 +48,13 @@ const attributesOf = ({ typedSearchAttributes: before }: WorkflowExecutionDescri
  * Restores of any kind of work: what runs is stopped, and a new run of the same id begins with the state of the checkpoint
  * (docs/decisions/0015: why not by a reset of Temporal's). Its durable events follow those that were told before.
  */
-export const createRestore = ({ client, within, placeOf, pointOf, closedPlace }: RestoreParts): CheckpointsPort['restore'] => {
+export const createRestore = ({
+  client,
+  within,
+  placeOf,
+  pointOf,
+  closedPlace,
+}: RestoreParts): CheckpointsPort['restore'] => {
   const startFrom = async (
     kind: Kind,
     id: string,
