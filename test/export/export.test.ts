@@ -150,7 +150,7 @@ describe('an export', () => {
     [
       'an id that there is none of',
       ['export', 'run', 'nobody'],
-      'There is no session, debate, fan-out, refinement with the id nobody',
+      'There is no session, debate, fan-out, refinement, run with the id nobody',
     ],
     ['a format that there is not', ['export', 'run', 'x', '--format', 'xml'], 'Allowed choices are json, text'],
   ])('refuses %s', async (_, argv, words) => {
