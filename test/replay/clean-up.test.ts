@@ -3,15 +3,15 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defaultPayloadConverter } from '@temporalio/common';
-import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { type CleanUpInput, cleanUpWorkflowType, type HostCleaned } from '../../src/domain/clean-up.js';
 import { hostQueueOf } from '../../temporal/host-queue.js';
 import { replayRun } from '../../temporal/replaying.js';
 import type { AskedCall } from '../../workflows/told-calls.js';
+import { historyText } from '../support/history-text.js';
 import { startProduct } from '../support/product.js';
 
 const file = fileURLToPath(new URL('./histories/clean-up-one-of-three-hosts-fails.json', import.meta.url));
-const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const workflowId = 'recorded-clean-up';
 
 /** Three hosts, of which the first one's files cannot be read. PARLEY_RECORD=1 writes it anew. */
@@ -28,8 +28,11 @@ const record = async (): Promise<void> => {
       args: [{ hostQueues } satisfies CleanUpInput],
     });
     await handle.result();
-    const history = historyToJSON(await handle.fetchHistory()).replaceAll(checkout, '');
-    writeFileSync(file, `${products.reduce((text, { data }) => text.replaceAll(data, '/data'), history)}\n`);
+    const history = historyText(await handle.fetchHistory());
+    writeFileSync(
+      file,
+      products.reduce((text, { data }) => text.replaceAll(data, '/data'), history),
+    );
   } finally {
     for (const product of products) await product.stop();
   }

@@ -1,22 +1,22 @@
 import '../support/quiet-runtime.js';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { WebhookList } from '../../src/contracts/webhook.js';
 import { replayRun } from '../../temporal/replaying.js';
 import type { WorkOutcome } from '../../workflows/options.js';
 import { aDebate, proposes, removeWorkspaces, sh } from '../support/debate-bodies.js';
+import { historyText } from '../support/history-text.js';
 import { type Product, startProduct } from '../support/product.js';
 import { says } from '../support/session-bodies.js';
 import { startReceiver } from '../support/webhook-receiver.js';
 
 const folder = new URL('./histories/', import.meta.url);
 const fileOf = (name: string): string => fileURLToPath(new URL(`${name}.json`, folder));
-const checkout = fileURLToPath(new URL('../../', import.meta.url));
 
 const keep = async (product: Product, id: string, name: string): Promise<void> => {
   const history = await product.client.workflow.getHandle(id).fetchHistory();
-  writeFileSync(fileOf(name), `${historyToJSON(history).replaceAll(checkout, '')}\n`);
+  writeFileSync(fileOf(name), historyText(history));
 };
 
 /** The deliveries of `workId` once they have all ended. Visibility follows after a moment. */

@@ -2,9 +2,10 @@ import './quiet-runtime.js';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defaultPayloadConverter } from '@temporalio/common';
-import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
 import type { Kind, Lifecycle } from '../../src/contracts/work.js';
+import { historyText } from './history-text.js';
 import { startProduct, type Product } from './product.js';
 
 /** One story for every terminal state and every way through the workflow that leaves other commands behind. */
@@ -21,7 +22,6 @@ interface Recorded {
 }
 
 const folder = fileURLToPath(new URL('../replay/histories/', import.meta.url));
-const checkout = fileURLToPath(new URL('../../', import.meta.url));
 /** A cancelled run's close event has no room for its outcome: it stands beside the history. */
 const outcomeFile = (name: string): string => `${folder}../outcomes/${name}.json`;
 
@@ -44,9 +44,7 @@ const record = async (
         () => false,
         () => true,
       );
-      // Stack traces name files from the checkout on: where it stood says nothing.
-      const history = historyToJSON(await handle.fetchHistory()).replaceAll(checkout, '');
-      writeFileSync(`${folder}${kind}-${name}.json`, `${history}\n`);
+      writeFileSync(`${folder}${kind}-${name}.json`, historyText(await handle.fetchHistory()));
       const status = await look(product, id);
       if (isFailed && status.lifecycle === 'cancelled')
         writeFileSync(outcomeFile(`${kind}-${name}`), `${JSON.stringify(status, null, 2)}\n`);
