@@ -1,4 +1,3 @@
-import '../support/quiet-runtime.js';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';

@@ -1,4 +1,3 @@
-import '../support/quiet-runtime.js';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

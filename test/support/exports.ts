@@ -1,4 +1,3 @@
-import './quiet-runtime.js';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { opened, readExport } from '../../src/export-file.js';

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { writeWorkflowBundle } from '../../temporal/bundle.js';
 import { findServerProgram, waysToServer } from '../../temporal/find-server.js';
 import { startEmbeddedServer } from '../../temporal/server.js';
-import type { TestGlobals } from './global-teardown.js';
 
 /**
  * One server in memory and one workflow bundle for the whole run. The test processes inherit TEST_TEMPORAL_ADDRESS and
@@ -15,7 +14,7 @@ export default async function globalSetup(): Promise<void> {
   if (found === null) throw new Error(`${waysToServer()}\nThen run the tests through npm test, which looks for it.`);
   const folder = await mkdtemp(join(tmpdir(), 'parley-test-'));
   const server = await startEmbeddedServer({ executable: found.executable, uiPort: null });
-  (globalThis as TestGlobals).parleyTest = { stop: server.stop, folder };
+  Object.assign(globalThis, { parleyTest: { stop: server.stop, folder } });
   process.env['TEST_TEMPORAL_ADDRESS'] = server.address;
   process.env['TEST_TEMPORAL_CLI'] = found.executable;
   const bundle = join(folder, 'workflow-bundle.cjs');

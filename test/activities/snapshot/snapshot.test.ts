@@ -1,4 +1,3 @@
-import { jest } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
@@ -25,11 +24,12 @@ const aside = (room: Room) => createSnapshots(room.data);
 
 /** As if the call came later: files must have been left alone for 2 s to be known again by their looks. */
 const later = async <T>(call: () => Promise<T>): Promise<T> => {
-  const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_000);
+  const { now } = Date;
+  Date.now = () => now() + 3_000;
   try {
     return await call();
   } finally {
-    clock.mockRestore();
+    Date.now = now;
   }
 };
 
