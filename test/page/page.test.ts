@@ -14,10 +14,18 @@ import { launchBrowser, watchFor, withBrowser } from './browser.js';
 
 let browser: Browser;
 let gateway: FakeGateway;
+let gateways: FakeGateway[];
 let context: BrowserContext;
 let page: Page;
 let complaints: string[];
 const complain = (text: string): void => void complaints.push(text);
+
+/** A gateway that outlives every page of the test: one that it left would be asked in vain, which the browser reports. */
+const openGateway = async (options?: Parameters<typeof startFakeGateway>[0]): Promise<FakeGateway> => {
+  const opened = await startFakeGateway(options);
+  gateways.push(opened);
+  return opened;
+};
 
 const ask = async (question: string): Promise<FakeSession> => {
   const started = new Promise<FakeSession>((resolve) => (gateway.onStart = resolve));
@@ -44,14 +52,15 @@ withBrowser('the page', () => {
   afterAll(() => browser.close());
   beforeEach(async () => {
     complaints = [];
-    gateway = await startFakeGateway();
+    gateways = [];
+    gateway = await openGateway();
     context = await browser.newContext({ reducedMotion: 'reduce' });
     page = await context.newPage();
     watchFor(page, gateway.url, complain);
   });
   afterEach(async () => {
     await context.close();
-    await gateway.close();
+    await Promise.all(gateways.map((each) => each.close()));
     expect(complaints).toEqual([]);
   });
 
@@ -191,27 +200,23 @@ withBrowser('the page', () => {
   });
 
   test('asks once for the key of a gateway that wants one, and streams with it', async () => {
-    const guarded = await startFakeGateway({ apiKey: 'key-for-the-tests' });
-    try {
-      let session: FakeSession | undefined;
-      guarded.onStart = (started) => (session = started);
-      const keyed = await context.newPage();
-      watchFor(keyed, guarded.url, complain);
-      await keyed.goto(guarded.url);
-      await keyed.getByLabel('API key').fill('wrong');
-      await keyed.keyboard.press('Enter');
-      await keyed.getByText('That key was not accepted.').waitFor();
-      await keyed.getByLabel('API key').fill('key-for-the-tests');
-      await keyed.keyboard.press('Enter');
-      await keyed.getByLabel('Question').fill('Which colour?');
-      await keyed.keyboard.press('Control+Enter');
-      await keyed.getByRole('heading', { name: 'No answer yet' }).waitFor();
-      session!.emit(finalEvent('blue'), stateEvent('RECONCILING', 'COMPLETE', 'RECONCILED', 1));
-      session!.end();
-      await keyed.getByRole('heading', { name: 'Final answer' }).waitFor();
-    } finally {
-      await guarded.close();
-    }
+    const guarded = await openGateway({ apiKey: 'key-for-the-tests' });
+    let session: FakeSession | undefined;
+    guarded.onStart = (started) => (session = started);
+    const keyed = await context.newPage();
+    watchFor(keyed, guarded.url, complain);
+    await keyed.goto(guarded.url);
+    await keyed.getByLabel('API key').fill('wrong');
+    await keyed.keyboard.press('Enter');
+    await keyed.getByText('That key was not accepted.').waitFor();
+    await keyed.getByLabel('API key').fill('key-for-the-tests');
+    await keyed.keyboard.press('Enter');
+    await keyed.getByLabel('Question').fill('Which colour?');
+    await keyed.keyboard.press('Control+Enter');
+    await keyed.getByRole('heading', { name: 'No answer yet' }).waitFor();
+    session!.emit(finalEvent('blue'), stateEvent('RECONCILING', 'COMPLETE', 'RECONCILED', 1));
+    session!.end();
+    await keyed.getByRole('heading', { name: 'Final answer' }).waitFor();
     // The browser reports each refusal itself.
     complaints = complaints.filter((text) => !text.includes('401'));
   });
