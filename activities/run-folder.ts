@@ -98,6 +98,14 @@ const copied = async (from: string | null, path: string): Promise<void> => {
   await rename(half, path);
 };
 
+const subjectLength = 72;
+
+/** A first line as short as git shows it; what does not fit follows below. */
+const messageOf = (text: string): string[] => {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length <= subjectLength ? ['-m', line] : ['-m', `${line.slice(0, subjectLength - 1)}…`, '-m', text];
+};
+
 /** Folders inside the worktree that are repositories of their own: git would look into them. */
 const inner = (listed: string): string[] =>
   listed
@@ -135,7 +143,7 @@ export const createRunFolderActivities = ({ workspaces, execution, hostQueue }: 
       const others = inner(await git([...at, 'ls-files', '-s', '-z'], signal));
       await git([...at, 'add', '--all', '--', path, ...others], signal);
       const changed = await git([...at, 'diff', '--cached', '--name-only', '--ignore-submodules=all'], signal);
-      if (changed.trim() !== '') await git([...at, 'commit', '--quiet', '--no-verify', '-m', message], signal);
+      if (changed.trim() !== '') await git([...at, 'commit', '--quiet', '--no-verify', ...messageOf(message)], signal);
       await rm(path, { recursive: true, force: true });
       await git(['-C', await resolveWorkspace(workspace.repo, workspaces), 'worktree', 'prune'], signal);
     }),

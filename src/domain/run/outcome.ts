@@ -60,14 +60,23 @@ export const outcomeOf = (status: StartedStatus): StepOutcome => {
   return { outcome: 'completed', output: outputOf(status), usage };
 };
 
+/** So much of the end of a command's output a person is told; the whole tail stands in its report. */
+const shownTail = 1_500;
+
+const withTail = (why: string, tail: string): string => {
+  if (tail === '') return why;
+  // From the beginning of a line on, where there are several.
+  const end = tail.length > shownTail ? `…\n${tail.slice(-shownTail).replace(/^[^\n]*\n/, '')}` : tail;
+  return `${why.replace(/\.$/, '')}:${end.includes('\n') ? '\n' : ' '}${end}`;
+};
+
 /** How a command ended, from its report (spec 06 "sandboxed command"). */
 export const outcomeOfCommand = ({ outcome, reason, command, unmet }: TaskReport): StepOutcome => {
   if (outcome !== 'succeeded') {
     const code = outcome === 'refused' ? 'ESEC' : 'EAGENTDOWN';
     const tail = command?.stderr_tail.trim() || command?.stdout_tail.trim() || '';
-    const said = tail === '' ? '' : `: ${tail.slice(-500)}`;
     const why = reason ?? (unmet.join('; ') || `the command ${outcome}`);
-    return { outcome: 'failed', fault: faultWith(code, `${why}${said}`), usage: noAmount };
+    return { outcome: 'failed', fault: faultWith(code, withTail(why, tail)), usage: noAmount };
   }
   const output = {
     exit_code: command?.exit_code ?? null,

@@ -71,8 +71,8 @@ describe('a command of a step', () => {
   test.each<[string, Partial<TaskReport>, object]>([
     [
       'fails says why, with the end of its output',
-      { outcome: 'failed', reason: 'exit code 1, not 0', command: { stderr_tail: 'tsc: no' } as never },
-      { code: 'EAGENTDOWN', message: 'exit code 1, not 0: tsc: no', retryable: true },
+      { outcome: 'failed', reason: 'It exited with 1 instead of 0.', command: { stderr_tail: 'tsc: no' } as never },
+      { code: 'EAGENTDOWN', message: 'It exited with 1 instead of 0: tsc: no', retryable: true },
     ],
     [
       'leaves an assertion unmet says which',
