@@ -10,7 +10,8 @@ import { ParleyClient } from '../cli/client.js';
 import { debatePresenter } from '../cli/debate-presenter.js';
 import { modelsOf, nameOf } from '../cli/models.js';
 import { loadConfig } from '../config.js';
-import { hashOf, makeRepository } from './repository.js';
+import { environmentOf } from './environment.js';
+import { hashOf, makeCart } from './repository.js';
 import { debateOf, stories, type Story } from './stories.js';
 
 const say = (line = ''): void => console.log(line);
@@ -22,23 +23,11 @@ With a model in the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, OPENAI_BASE_
 
   --keep  leaves the repositories where they are`;
 
-/** Everything of its own, so that it stands in nobody's way. */
-const environmentOf = (folder: string): NodeJS.ProcessEnv => ({
-  ...process.env,
-  PORT: '0',
-  TEMPORAL_PORT: '0',
-  TEMPORAL_UI_PORT: '0',
-  PARLEY_API_KEYS: '',
-  HOST: '127.0.0.1',
-  PARLEY_DATA: join(folder, 'data'),
-  PARLEY_WORKSPACES: join(folder, 'repositories'),
-});
-
 const play = async (story: Story, folder: string, client: ParleyClient, number: number): Promise<boolean> => {
   const models = await modelsOf(process.env);
   const path = join(folder, 'repositories', story.name);
   await mkdir(path, { recursive: true });
-  await makeRepository(path);
+  await makeCart(path);
   const before = await hashOf(path);
   say(`\n── ${number}. ${story.title}`);
   say(`   task: ${story.task}`);

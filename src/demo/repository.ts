@@ -4,7 +4,10 @@ import { lstat, mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/pr
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 
-const files: Record<string, string> = {
+/** Contents by path. */
+export type Files = Readonly<Record<string, string>>;
+
+const cart: Files = {
   'package.json': `${JSON.stringify({ name: 'cart', version: '1.0.0', type: 'module', scripts: { test: 'node --test' } }, null, 2)}\n`,
   'README.md': '# cart\n\nWhat a shopping cart costs, in cents.\n',
   '.gitignore': 'notes.local\n',
@@ -33,18 +36,23 @@ const files: Record<string, string> = {
   ].join('\n'),
 };
 
-/** A small repository with a failing test, an ignored file and an empty folder. */
-export const makeRepository = async (folder: string): Promise<void> => {
+/** A git repository with one commit; the folder is there. */
+export const makeRepository = async (folder: string, files: Files, message: string): Promise<void> => {
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), content);
   }
-  await mkdir(join(folder, 'uploads'));
   const git = (...argv: string[]) =>
     promisify(execFile)('git', ['-c', 'user.name=demo', '-c', 'user.email=demo@localhost', ...argv], { cwd: folder });
   await git('init', '--quiet');
   await git('add', '.');
-  await git('commit', '--quiet', '-m', 'A cart with a failing test');
+  await git('commit', '--quiet', '-m', message);
+};
+
+/** A small repository with a failing test, an ignored file and an empty folder. */
+export const makeCart = async (folder: string): Promise<void> => {
+  await makeRepository(folder, cart, 'A cart with a failing test');
+  await mkdir(join(folder, 'uploads'));
 };
 
 /** sha256 over every path, mode, link target and byte below a folder: of the demo's own making, so that it proves something. */
