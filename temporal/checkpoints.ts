@@ -6,19 +6,16 @@ import { ParleyError } from '../src/domain/errors.js';
 import { goneBecause, retained, type RetentionRules, retentionPreset } from '../src/domain/retention.js';
 import type { CarriedState, CheckpointsPort } from '../src/gateway/work-port.js';
 import { placeQuery } from '../workflows/messages.js';
-import { builtBundle } from './built-bundle.js';
-import { type History, replayRun } from './replaying.js';
-import { converterOf } from './data-converter.js';
+import type { History, Replayer } from './replaying.js';
 import { createRestore, restoreItem } from './restores.js';
 import { searchAttributes } from './search-attributes.js';
 import { startedWith } from './started-with.js';
 import { notFound, translated } from './temporal-errors.js';
-import { createTurns } from './turns.js';
 
 export interface CheckpointsOptions {
   client: Client;
-  /** What histories are replayed against; default: the bundle of this build. */
-  bundlePath?: string | undefined;
+  /** Replays histories against this version's workflows. */
+  replayer: Replayer;
   /** How long checkpoints are kept; default: as spec 07 has it. */
   retention?: RetentionRules;
   /** Milliseconds for a question to Temporal. */
@@ -33,21 +30,13 @@ interface Replayed {
 }
 
 /** The state at one checkpoint, from the history alone (spec 07 "Inspect"). */
-const replayed = async (
-  history: History,
-  workId: string,
-  inspected: number,
-  bundlePath: string,
-  client: Client,
-): Promise<Replayed> => {
+const replayed = async (history: History, workId: string, inspected: number, replayer: Replayer): Promise<Replayed> => {
   let state: CheckpointState | null = null;
   let place: Place = { marks: [], restores: [], epoch: 0, lastEventId: 0 };
-  await replayRun({
+  await replayer.replay({
     history,
     workId,
     inspected,
-    bundlePath,
-    dataConverter: converterOf(client, 'replay'),
     onCheckpoint: (seen) => {
       state = seen;
     },
@@ -72,9 +61,7 @@ export interface Point {
 
 /** The checkpoints of any kind of work, from Temporal's history alone (spec 07). */
 export const createCheckpoints = (options: CheckpointsOptions): CheckpointsPort => {
-  const { client, bundlePath, retention = retentionPreset, deadlineMs = 10_000 } = options;
-  // A replay takes a thread and memory of its own: one at a time.
-  const turns = createTurns(1);
+  const { client, replayer, retention = retentionPreset, deadlineMs = 10_000 } = options;
   const within = async <T>(kind: Kind | 'work', id: string, ask: () => Promise<T>): Promise<T> => {
     try {
       return await client.withDeadline(Date.now() + deadlineMs, ask);
@@ -90,7 +77,7 @@ export const createCheckpoints = (options: CheckpointsOptions): CheckpointsPort 
 
   const replay = async (kind: Kind, id: string, history: History, number: number): Promise<Replayed> => {
     try {
-      return await turns('replay', () => replayed(history, id, number, bundlePath ?? builtBundle(), client));
+      return await replayed(history, id, number, replayer);
     } catch (error) {
       if (error instanceof ParleyError || !(error instanceof Error)) throw error;
       throw new ParleyError(
@@ -176,7 +163,7 @@ export const createCheckpoints = (options: CheckpointsOptions): CheckpointsPort 
           maximumPageSize: 1,
         }),
       );
-      const { request } = await startedWith(client, history);
+      const { request } = await startedWith(client, history ?? {});
       const forkedFrom = (memo?.['forkedFrom'] as ForkOrigin | undefined) ?? null;
       const tenant = typedSearchAttributes.get(searchAttributes.tenant) ?? 'default';
       return { kind: kind.data, tenant, request, forkedFrom };

@@ -8,17 +8,16 @@ import { valueAt } from '../src/domain/export-changes.js';
 import { type PassedState, passedState } from '../src/domain/export-checkpoints.js';
 import { exportOf } from '../src/domain/export-document.js';
 import type { WorkOutcome } from '../workflows/options.js';
-import { builtBundle } from './built-bundle.js';
 import { readableHistory, replayableHistory } from './readable-history.js';
-import { replayRun } from './replaying.js';
+import type { Replayer } from './replaying.js';
 import { searchAttributes } from './search-attributes.js';
 import { notFound, translated } from './temporal-errors.js';
 import { createTurns } from './turns.js';
 
 export interface ExportsOptions {
   client: Client;
-  /** What tells the checkpoints' states; default: the bundle of this build. */
-  bundlePath?: string | undefined;
+  /** Tells the checkpoints' states. */
+  replayer: Replayer;
   /** Milliseconds for one run's history. */
   deadlineMs?: number;
 }
@@ -31,7 +30,7 @@ const openStates = new Set<string>(['RUNNING', 'PAUSED', 'CONTINUED_AS_NEW']);
 const replayedStates = async (
   id: string,
   runs: readonly ExportRun[],
-  bundlePath: string,
+  replayer: Replayer,
 ): Promise<{ states: PassedState[]; outcome: Json } | null> => {
   const states: PassedState[] = [];
   let outcome: Json = null;
@@ -42,7 +41,7 @@ const replayedStates = async (
   try {
     for (const { history: readable } of runs) {
       const history = replayableHistory(readable);
-      await replayRun({ history, workId: id, bundlePath, inspected: 'all', onCheckpoint, onOutcome });
+      await replayer.replay({ history, workId: id, inspected: 'all', onCheckpoint, onOutcome });
     }
   } catch (error) {
     if (error instanceof ParleyError || !(error instanceof Error)) throw error;
@@ -53,8 +52,8 @@ const replayedStates = async (
 };
 
 /** Exports from Temporal's history alone: every run of the chain, with what a replay of it passes. */
-export const createExports = ({ client, bundlePath, deadlineMs = 60_000 }: ExportsOptions): ExportReader => {
-  // A replay takes a thread and memory of its own, and a document may take much: one at a time.
+export const createExports = ({ client, replayer, deadlineMs = 60_000 }: ExportsOptions): ExportReader => {
+  // A document may take much memory: one at a time.
   const turns = createTurns(1);
   const within = async <T>(kind: Kind, id: string, ask: () => Promise<T>): Promise<T> => {
     try {
@@ -100,7 +99,7 @@ export const createExports = ({ client, bundlePath, deadlineMs = 60_000 }: Expor
 
   const document = async (kind: Kind, id: string): Promise<OpenExport> => {
     const { closedAs, runs } = await chainOf(kind, id);
-    const replayed = await replayedStates(id, runs, bundlePath ?? builtBundle());
+    const replayed = await replayedStates(id, runs, replayer);
     return exportOf({ id, kind, exportedAt: new Date().toISOString(), closedAs, runs, replayed });
   };
 

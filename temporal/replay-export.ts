@@ -12,7 +12,7 @@ import {
 } from '../src/domain/export-report.js';
 import { inlined } from '../src/domain/export-story.js';
 import { replayableHistory } from './readable-history.js';
-import { replayRun } from './replaying.js';
+import type { Replayer } from './replaying.js';
 
 const jsonOf = (value: unknown): Json => JSON.parse(JSON.stringify(value ?? null)) as Json;
 
@@ -24,11 +24,11 @@ const reasonOf = (error: Error): string => {
 };
 
 /** The first event that does not fit: of all beginnings of a history, it ends the shortest that does not replay. */
-const firstMisfit = async (run: ExportRun, workId: string, bundlePath: string): Promise<number> => {
+const firstMisfit = async (run: ExportRun, workId: string, replayer: Replayer): Promise<number> => {
   const { events } = run.history;
   const fits = async (count: number): Promise<boolean> => {
     try {
-      await replayRun({ history: replayableHistory({ events: events.slice(0, count) }), workId, bundlePath });
+      await replayer.replay({ history: replayableHistory({ events: events.slice(0, count) }), workId });
       return true;
     } catch {
       return false; // why it does not is known from the whole
@@ -44,9 +44,9 @@ const firstMisfit = async (run: ExportRun, workId: string, bundlePath: string): 
   return misfit - 1;
 };
 
-const refusalOf = async (error: unknown, run: ExportRun, { id }: Replayable, bundlePath: string): Promise<Refusal> => {
+const refusalOf = async (error: unknown, run: ExportRun, { id }: Replayable, replayer: Replayer): Promise<Refusal> => {
   if (error instanceof ParleyError || !(error instanceof Error)) throw error;
-  const event = run.history.events[await firstMisfit(run, id, bundlePath)];
+  const event = run.history.events[await firstMisfit(run, id, replayer)];
   return {
     temporal_run_id: run.temporal_run_id,
     event_id: Number(event?.eventId),
@@ -60,7 +60,7 @@ const refusalOf = async (error: unknown, run: ExportRun, { id }: Replayable, bun
  * is needed.
  * @throws ParleyError invalid_request where the document refers to what it does not hold, or holds what is no history
  */
-export const replayDocument = async (document: Replayable, bundlePath: string): Promise<Replayed> => {
+export const replayDocument = async (document: Replayable, replayer: Replayer): Promise<Replayed> => {
   const replayed: Replayed = { states: [], calls: [], outcome: null, refusal: null };
   for (const [index, run] of document.runs.entries()) {
     const where = `runs[${index}]`;
@@ -75,10 +75,9 @@ export const replayDocument = async (document: Replayable, bundlePath: string): 
       throw new ParleyError('invalid_request', `${where}.history is no history: ${(error as Error).message}`);
     }
     try {
-      await replayRun({
+      await replayer.replay({
         history,
         workId: document.id,
-        bundlePath,
         inspected: 'all',
         onCheckpoint: (state) => replayed.states.push(jsonOf(passedState(state)) as never),
         onCall: ({ temporalRunId, activityId, args }) =>
@@ -88,7 +87,7 @@ export const replayDocument = async (document: Replayable, bundlePath: string): 
         },
       });
     } catch (error) {
-      replayed.refusal = await refusalOf(error, whole, document, bundlePath);
+      replayed.refusal = await refusalOf(error, whole, document, replayer);
       break;
     }
   }
@@ -98,6 +97,6 @@ export const replayDocument = async (document: Replayable, bundlePath: string): 
 /** Replays an export and compares what happens with what was recorded. @throws ParleyError as `replayDocument` */
 export const replayExport = async (
   document: Replayable,
-  bundlePath: string,
+  replayer: Replayer,
   compared: Compared = 'all',
-): Promise<ReplayReport> => replayReport(document, await replayDocument(document, bundlePath), compared);
+): Promise<ReplayReport> => replayReport(document, await replayDocument(document, replayer), compared);

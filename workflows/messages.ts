@@ -1,4 +1,4 @@
-import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import { defineQuery, defineSignal, defineUpdate, workflowInfo } from '@temporalio/workflow';
 import type { NumberedEvent } from '../src/contracts/events.js';
 import type { Place } from '../src/domain/checkpoint.js';
 import type { FeedbackReceipt } from '../src/domain/feedback-answer.js';
@@ -57,14 +57,9 @@ export const refinementWorkflowType = 'refinement';
 export const fanOutWorkflowType = 'fanOut';
 export const runWorkflowType = 'run';
 
-/** Names the replay that inspects one checkpoint, or all; a replaying run sees it as its task queue, and nothing else reaches it. */
-export const inspectionName = (inspected: number | 'all'): string => `parley-inspection-of-${inspected}`;
-/** Whether a run is replayed for all that it passes and asks for. */
-export const isInspectedWhole = (taskQueue: string): boolean => taskQueue.startsWith(`${inspectionName('all')}-`);
-/** Whether a run is replayed for one checkpoint of it. */
-export const isInspectedAtOne = (taskQueue: string): boolean => /^parley-inspection-of-\d+-/.test(taskQueue);
-/** Whether a run is replayed for the state at that checkpoint; not where it runs, or is replayed for something else. */
-export const isInspected = (taskQueue: string, number: number): boolean => {
-  const [, inspected] = /^parley-inspection-of-(\d+|all)-/.exec(taskQueue) ?? [];
-  return inspected === 'all' || (inspected !== undefined && Number(inspected) === number);
-};
+/** Whose state a replay is to tell: one checkpoint's, by its number, or every one's. */
+export type Inspected = number | 'all';
+/** Where a replay tells a workflow that it is inspected, and how: in its memo, as nothing else reaches it there. */
+export const inspectedMemo = 'parleyInspected';
+/** None where a workflow runs, or is replayed for something else. */
+export const inspectedNow = (): Inspected | undefined => workflowInfo().memo?.[inspectedMemo] as Inspected | undefined;

@@ -1,5 +1,5 @@
 import { proxySinks, type Sinks, workflowInfo, type WorkflowInterceptorsFactory } from '@temporalio/workflow';
-import { isInspectedWhole } from './messages.js';
+import { inspectedNow } from './messages.js';
 
 /** What a workflow asks for, for who compares a replay with what was recorded: Temporal itself does not compare arguments. */
 export interface InspectionSinks extends Sinks {
@@ -19,19 +19,18 @@ export interface AskedCall {
 
 const { inspection } = proxySinks<InspectionSinks>();
 
-/** None where a workflow runs, or is replayed for anything else. */
-export const interceptors: WorkflowInterceptorsFactory = () => {
-  const { taskQueue, runId: temporalRunId } = workflowInfo();
-  if (!isInspectedWhole(taskQueue)) return {};
-  return {
-    outbound: [
-      {
-        scheduleActivity: (input, next) => {
+/** Tells nobody where a workflow runs, or is replayed for anything else. */
+export const interceptors: WorkflowInterceptorsFactory = () => ({
+  outbound: [
+    {
+      scheduleActivity: (input, next) => {
+        if (inspectedNow() === 'all') {
           const { seq, activityType: name, args, options } = input;
-          inspection.called({ temporalRunId, activityId: options.activityId ?? String(seq), name, args });
-          return next(input);
-        },
+          const activityId = options.activityId ?? String(seq);
+          inspection.called({ temporalRunId: workflowInfo().runId, activityId, name, args });
+        }
+        return next(input);
       },
-    ],
-  };
-};
+    },
+  ],
+});

@@ -31,7 +31,7 @@ import { shifted } from '../src/domain/shift.js';
 import type { Amount } from '../src/domain/session/setup.js';
 import { toFailure } from '../src/failure.js';
 import { searchAttributes } from '../temporal/search-attributes.js';
-import { eventsQuery, isInspected, isInspectedAtOne, placeQuery, snapshotQuery, statusQuery } from './messages.js';
+import { eventsQuery, inspectedNow, placeQuery, snapshotQuery, statusQuery } from './messages.js';
 import { bus, trace, type WorkOutcome } from './options.js';
 import { Webhooks } from './webhooks.js';
 
@@ -248,7 +248,7 @@ export class WorkLoop<
     }
     if (this.isOver) this.webhooks.ended(() => kind.status(state.work), state.eventsBefore + state.events.length);
     if (state.events.length > before) bus.hint('touched');
-    if (isInspectedAtOne(workflowInfo().taskQueue)) {
+    if (typeof inspectedNow() === 'number') {
       // Each mark once: they are many, and copied on their way out.
       const { marks, ...place } = this.place;
       trace.place({ ...place, marks: marks.filter(({ number }) => number > this.toldMark) });
@@ -259,7 +259,7 @@ export class WorkLoop<
 
   /** Numbers a boundary and notes where in the history it is. No command: recorded histories of before replay as they were. */
   private checkpoint(boundary: Boundary, wanted: readonly Effect[]): void {
-    const { historyLength, runId, taskQueue } = workflowInfo();
+    const { historyLength, runId } = workflowInfo();
     const mark: CheckpointMark = {
       ...boundary,
       number: nextNumber(this.checkpoints),
@@ -270,7 +270,8 @@ export class WorkLoop<
     };
     this.state.checkpoints = keptMarks(this.checkpoints, mark);
     // Only who inspects pays for the state: any other replay would make it for nobody.
-    if (isInspected(taskQueue, mark.number))
+    const inspected = inspectedNow();
+    if (inspected === 'all' || inspected === mark.number)
       trace.checkpoint({
         marks: this.checkpoints,
         status: this.kind.status(this.state.work),

@@ -11,6 +11,8 @@ import { UsageError } from './errors.js';
 export interface Replayer {
   bundlePath: string;
   replay(document: Replayable): Promise<Replayed>;
+  /** Gives back what replays take. */
+  close(): Promise<void>;
 }
 
 /**
@@ -19,10 +21,11 @@ export interface Replayer {
  * @param bundle a file of workflows; default: that of this build
  */
 export const loadReplayer = async (bundle?: string): Promise<Replayer> => {
-  const [{ IllegalStateError, Runtime }, { builtBundle }, { replayDocument }] = await Promise.all([
+  const [{ IllegalStateError, Runtime }, { builtBundle }, { replayDocument }, { createReplayer }] = await Promise.all([
     import('@temporalio/worker'),
     import('../../temporal/built-bundle.js'),
     import('../../temporal/replay-export.js'),
+    import('../../temporal/replaying.js'),
   ]);
   const bundlePath = bundle === undefined ? builtBundle() : resolve(bundle);
   if (!existsSync(bundlePath)) throw new UsageError(`${bundlePath} is not there; --bundle names a file of workflows.`);
@@ -37,11 +40,13 @@ export const loadReplayer = async (bundle?: string): Promise<Replayer> => {
     // Whoever runs this within a process of their own has set it up already.
     if (!(error instanceof IllegalStateError)) throw error;
   }
+  const replayer = createReplayer({ bundlePath });
   return {
     bundlePath,
+    close: replayer.close,
     replay: async (document) => {
       try {
-        return await replayDocument(document, bundlePath);
+        return await replayDocument(document, replayer);
       } catch (error) {
         if (error instanceof ParleyError && error.code === 'invalid_request') throw new UsageError(error.message);
         throw error;

@@ -14,11 +14,13 @@ import type { MemoryReader } from '../contracts/memory.js';
 import { ParleyError } from '../domain/errors.js';
 import type { Operator } from '../domain/session/setup.js';
 import { createOperator } from '../operator.js';
-import { remoteCodecOf } from '../../temporal/data-converter.js';
+import { converterOf, remoteCodecOf } from '../../temporal/data-converter.js';
 import { createCheckpoints } from '../../temporal/checkpoints.js';
+import { createCoordinatorsClient } from '../../temporal/coordinators-client.js';
 import { createDebatesClient } from '../../temporal/debates-client.js';
 import { createFanOutsClient } from '../../temporal/fan-outs-client.js';
 import { createExports } from '../../temporal/histories.js';
+import { createReplayer } from '../../temporal/replaying.js';
 import { createRefinementsClient } from '../../temporal/refinements-client.js';
 import { createRunsClient } from '../../temporal/runs-client.js';
 import { createSessionsClient } from '../../temporal/sessions-client.js';
@@ -35,6 +37,7 @@ import type { CodecPort } from './routes/codec.js';
 import type { WebhooksPort } from './webhooks-port.js';
 import type {
   CheckpointsPort,
+  CoordinatorsPort,
   DebatesPort,
   FanOutsPort,
   RefinementsPort,
@@ -88,6 +91,7 @@ interface PortOptions {
   refinements: RefinementsPort;
   fanOuts: FanOutsPort;
   runs: RunsPort;
+  coordinators: CoordinatorsPort;
   work: WorkIndex;
   webhooks?: WebhooksPort;
   checkpoints?: CheckpointsPort;
@@ -129,6 +133,7 @@ export const createPorts = ({
   refinements,
   fanOuts,
   runs,
+  coordinators,
   work,
   webhooks = { list: noWebhooks, status: noWebhooks, redeliver: noWebhooks },
   checkpoints = {
@@ -154,8 +159,9 @@ export const createPorts = ({
   refinements,
   fanOuts,
   runs,
+  coordinators,
   work,
-  ...openInbox({ work, debates, runs }, (error) =>
+  ...openInbox({ work, debates, runs, coordinators }, (error) =>
     logger.warn({ err: error }, 'the inbox could not be read; asking again'),
   ),
   webhooks,
@@ -253,7 +259,9 @@ export const startGateway = async ({
   const refinements = createRefinementsClient(options);
   const fanOuts = createFanOutsClient(options);
   const runs = createRunsClient(options);
+  const coordinators = createCoordinatorsClient(options);
   const work = createWorkIndex(client, config);
+  const replayer = createReplayer({ bundlePath, dataConverter: converterOf(client, 'replay') });
   const ports = createPorts({
     config,
     sessions,
@@ -261,10 +269,11 @@ export const startGateway = async ({
     refinements,
     fanOuts,
     runs,
+    coordinators,
     work,
     webhooks: createWebhooks(client),
-    checkpoints: createCheckpoints({ client, bundlePath, retention: config.retention }),
-    exports: createExports({ client, bundlePath }),
+    checkpoints: createCheckpoints({ client, replayer, retention: config.retention }),
+    exports: createExports({ client, replayer }),
     bus,
     ...(memory && { memory }),
     ...(audit && { audit }),
@@ -275,5 +284,12 @@ export const startGateway = async ({
     ...(hub && { hub }),
     ...(registry && { registry }),
   });
-  return await listen(ports, logger);
+  const gateway = await listen(ports, logger);
+  return {
+    url: gateway.url,
+    close: async () => {
+      await gateway.close();
+      await replayer.close();
+    },
+  };
 };

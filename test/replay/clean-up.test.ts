@@ -5,7 +5,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { type CleanUpInput, cleanUpWorkflowType, type HostCleaned } from '../../src/domain/clean-up.js';
 import { hostQueueOf } from '../../temporal/host-queue.js';
-import { replayRun } from '../../temporal/replaying.js';
+import { createReplayer } from '../../temporal/replaying.js';
 import type { AskedCall } from '../../workflows/told-calls.js';
 import { historyText } from '../support/history-text.js';
 import { startProduct } from '../support/product.js';
@@ -43,8 +43,9 @@ describe('a recorded history of a clean-up', () => {
   test('replays: each host has its turn, and the bucket is cleaned once', async () => {
     const history = historyFromJSON(JSON.parse(readFileSync(file, 'utf8')));
     const calls: AskedCall[] = [];
-    const bundlePath = process.env['TEST_WORKFLOW_BUNDLE'] ?? '';
-    await replayRun({ history, workId: workflowId, bundlePath, inspected: 'all', onCall: (call) => calls.push(call) });
+    const replayer = createReplayer({ bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '' });
+    await replayer.replay({ history, workId: workflowId, inspected: 'all', onCall: (call) => calls.push(call) });
+    await replayer.close();
     expect(calls.map(({ name, args }) => [name, ...args])).toEqual([
       ['cleanUpHost', true],
       ['cleanUpHost', true],

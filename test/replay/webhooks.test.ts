@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { WebhookList } from '../../src/contracts/webhook.js';
-import { replayRun } from '../../temporal/replaying.js';
+import { createReplayer } from '../../temporal/replaying.js';
 import type { WorkOutcome } from '../../workflows/options.js';
 import { aDebate, proposes, removeWorkspaces, sh } from '../support/debate-bodies.js';
 import { historyText } from '../support/history-text.js';
@@ -62,13 +62,14 @@ const record = async (): Promise<void> => {
 };
 if (process.env['PARLEY_RECORD'] === '1') beforeAll(record, 120_000);
 
+const replayer = createReplayer({ bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '' });
+afterAll(() => replayer.close());
 const historyOf = (name: string) => historyFromJSON(JSON.parse(readFileSync(fileOf(name), 'utf8')));
 const replayed = async (name: string): Promise<WorkOutcome[]> => {
   const outcomes: WorkOutcome[] = [];
-  await replayRun({
+  await replayer.replay({
     history: historyOf(name),
     workId: `recorded-${name}`,
-    bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '',
     onOutcome: (outcome) => outcomes.push(outcome),
   });
   return outcomes;

@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
-import { Worker } from '@temporalio/worker';
 import type { Kind, Lifecycle } from '../../src/contracts/work.js';
+import { createReplayer } from '../../temporal/replaying.js';
 import { historyText } from './history-text.js';
 import { startProduct, type Product } from './product.js';
 
@@ -82,26 +82,14 @@ export const describeReplays = (
       .map((file) => file.slice(kind.length + 1, -'.json'.length));
 
   describe(`a recorded history of a ${kind} replays to the outcome it was recorded with`, () => {
+    const replayer = createReplayer({ bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '' });
+    afterAll(() => replayer.close());
+
     test.each(isRecording ? Object.keys(stories) : recorded())('%s', async (name) => {
       const history = historyFromJSON(JSON.parse(readFileSync(`${folder}${kind}-${name}.json`, 'utf8')));
       const outcomes: unknown[] = [];
-      await Worker.runReplayHistory(
-        {
-          workflowBundle: { codePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '' },
-          sinks: {
-            bus: {
-              hint: { fn: () => {}, callDuringReplay: false },
-              partial: { fn: () => {}, callDuringReplay: false },
-            },
-            trace: {
-              outcome: { fn: (_, status) => void outcomes.push(status), callDuringReplay: true },
-              checkpoint: { fn: () => {}, callDuringReplay: false },
-            },
-          },
-        },
-        history,
-        `recorded-${name}`,
-      );
+      const onOutcome = (outcome: unknown) => void outcomes.push(outcome);
+      await replayer.replay({ history, workId: `recorded-${name}`, onOutcome });
       const outcome = recordedOutcome(`${kind}-${name}`, history) as Recorded;
       expect(outcome.state).toMatch(terminal);
       expect(outcomes).toEqual([outcome]);

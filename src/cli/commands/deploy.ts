@@ -94,7 +94,11 @@ async function* verdictsOf(options: DeployOptions, client: ParleyClient, replaye
 export const checkDeploy = async (options: DeployOptions, context: CommandContext): Promise<number> => {
   const replayer = await loadReplayer(options.bundle);
   const verdicts: Verdict[] = [];
-  for await (const verdict of verdictsOf(options, context.client, replayer)) verdicts.push(verdict);
+  try {
+    for await (const verdict of verdictsOf(options, context.client, replayer)) verdicts.push(verdict);
+  } finally {
+    await replayer.close();
+  }
   const isBroken = verdicts.some(({ verdict }) => verdict === 'breaks' || verdict === 'decides');
   const isUnread = verdicts.some(({ verdict }) => verdict === 'unread');
   if (context.json)
