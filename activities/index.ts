@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { type CleanUpActivityPorts, createCleanUpActivities } from './clean-up-activities.js';
+import { type CoordinatorPorts, createCoordinatorActivities } from './coordinator-activities.js';
 import { createDebateActivities, type DebatePorts } from './debate-activities.js';
 import { createFanOutActivities, type FanOutPorts } from './fan-out-activities.js';
 import type { GroupPorts } from './group.js';
@@ -14,6 +15,7 @@ export interface ActivityPorts
     Omit<DebatePorts, 'metrics'>,
     Omit<FanOutPorts, 'metrics'>,
     CleanUpActivityPorts,
+    CoordinatorPorts,
     WebhookPorts {
   /** Left out: kept where nobody reads them. */
   metrics?: WorkMetrics;
@@ -29,6 +31,7 @@ export const createActivities = (ports: ActivityPorts) => {
     ...createFanOutActivities({ ...ports, metrics }),
     ...createRunFolderActivities(ports),
     ...createCleanUpActivities(ports),
+    ...createCoordinatorActivities(ports),
     ...createWebhookActivities(ports),
   };
 };

@@ -6,6 +6,7 @@ import { exportOf } from '../src/domain/export-document.js';
 import type { Replayable } from '../src/domain/export-report.js';
 import { webhookWorkflowType } from '../src/domain/webhook/setup.js';
 import {
+  coordinatorWorkflowType,
   debateWorkflowType,
   fanOutWorkflowType,
   refinementWorkflowType,
@@ -20,6 +21,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   [refinementWorkflowType]: 'refinement',
   [fanOutWorkflowType]: 'fan-out',
   [runWorkflowType]: 'run',
+  [coordinatorWorkflowType]: 'coordinator',
 };
 
 /** Parley's own upkeep, which is no kind of work. */

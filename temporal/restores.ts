@@ -133,6 +133,8 @@ export const createRestore = ({
       isRestored: true,
       restores: keptRestores(place.restores, restored),
       epoch: place.epoch + 1,
+      // Who has come to watch it since the checkpoint watches it still.
+      ...(place.watchers && { watchers: place.watchers }),
     };
     return { runId: await startFrom(kind, id, point, before, carried), isReplayed: false };
   };

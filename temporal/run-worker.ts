@@ -13,6 +13,7 @@ import type { BusPort } from '../src/contracts/bus.js';
 import { createPrices } from '../src/pricing.js';
 import { builtBundle } from './built-bundle.js';
 import { cleanUpOf } from './clean-up.js';
+import { createCoordinatedRuns } from './coordinated-runs.js';
 import { converterOf } from './data-converter.js';
 import { workflowSinks } from './workflow-sinks.js';
 import { hostQueueOf } from './host-queue.js';
@@ -70,6 +71,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
     ...parts,
     hostQueue,
     webhooks,
+    coordinated: createCoordinatedRuns({ client, taskQueue }),
     cleanUp: cleanUpOf(config, client),
     onCleaned: (report) => logger.info({ report }, 'cleaned up what nothing refers to'),
   });

@@ -1,4 +1,5 @@
 export { cleanUp } from './clean-up.js';
+export { coordinator } from './coordinator.js';
 export { debate } from './debate.js';
 export { fanOut } from './fan-out.js';
 export { refinement } from './refinement.js';

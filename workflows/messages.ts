@@ -1,7 +1,9 @@
 import { defineQuery, defineSignal, defineUpdate, workflowInfo } from '@temporalio/workflow';
 import type { NumberedEvent } from '../src/contracts/events.js';
 import type { Place } from '../src/domain/checkpoint.js';
+import type { GivenResponses, RunWord } from '../src/domain/coordinator/effects.js';
 import type { FeedbackReceipt } from '../src/domain/feedback-answer.js';
+import type { CoordinatorAnswer } from '../src/contracts/coordinator.js';
 import type { GivenFeedback } from '../src/contracts/feedback.js';
 import type { Frame, FramesAnswer } from '../src/contracts/frames.js';
 import type { LaneReport } from '../src/domain/lane.js';
@@ -56,6 +58,15 @@ export const debateWorkflowType = 'debate';
 export const refinementWorkflowType = 'refinement';
 export const fanOutWorkflowType = 'fanOut';
 export const runWorkflowType = 'run';
+export const coordinatorWorkflowType = 'coordinator';
+
+/** Has a run tell a coordinator where it stands, from now on. An Update: it answers with where it stands now. */
+export const watchUpdate = defineUpdate<RunWord, [coordinatorId: string]>('watch');
+export const wordQuery = defineQuery<RunWord>('word');
+/** Where a run stands, told to its coordinator. A Signal: a run waits for nobody. */
+export const wordSignal = defineSignal<[runId: string, word: RunWord]>('word');
+/** Answers for the runs of a coordinator. An Update: who answers learns what became of each. */
+export const responsesUpdate = defineUpdate<CoordinatorAnswer, [given: GivenResponses]>('responses');
 
 /** Whose state a replay is to tell: one checkpoint's, by its number, or every one's. */
 export type Inspected = number | 'all';

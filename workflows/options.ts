@@ -179,6 +179,13 @@ export const memoriesOn = (queue: Queue): ActivityInterfaceFor<Memories> =>
     retry: { initialInterval: '200 milliseconds', maximumInterval: '2 seconds', maximumAttempts: 4 },
   });
 
+type CoordinatedRuns = Pick<Activities, 'startRun' | 'watchRun' | 'answerRun'>;
+/** What a coordinator does to one run; each is safe to repeat. A run that no worker answers for is given up in the end. */
+export const coordinatedRuns = proxyActivities<CoordinatedRuns>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds', maximumAttempts: 12 },
+});
+
 /** One attempt at a receiver ends itself within 15 s; it is made again when the worker died under it. */
 export const webhookAttempts = proxyActivities<Pick<Activities, 'sendWebhook'>>({
   startToCloseTimeout: '30 seconds',

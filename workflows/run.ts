@@ -2,6 +2,7 @@ import {
   ChildWorkflowCancellationType,
   condition,
   continueAsNew,
+  getExternalWorkflowHandle,
   isCancellation,
   log,
   ParentClosePolicy,
@@ -13,6 +14,7 @@ import { ApplicationFailure, TypedSearchAttributes } from '@temporalio/common';
 import type { Json } from '../src/contracts/frames.js';
 import type { RunStatus } from '../src/contracts/run-status.js';
 import { noAmount } from '../src/domain/budget.js';
+import type { RunWord } from '../src/domain/coordinator/effects.js';
 import { answerReceipt } from '../src/domain/feedback-answer.js';
 import { refusalError } from '../src/domain/feedback.js';
 import type { RunEffect, RunEvent, RunPending, StepOutcome } from '../src/domain/run/effects.js';
@@ -25,6 +27,7 @@ import { stepWork } from '../src/domain/run/step-work.js';
 import { runTurns } from '../src/domain/run/turns.js';
 import { runDetails, runStatus } from '../src/domain/run/view.js';
 import { waitingFor } from '../src/domain/run/waiting.js';
+import { wordKey, wordOf } from '../src/domain/run/word.js';
 import { openWork, type WorkState } from '../src/domain/work-state.js';
 import { toFailure } from '../src/failure.js';
 import { searchAttributes } from '../temporal/search-attributes.js';
@@ -36,6 +39,9 @@ import {
   feedbackUpdate,
   refinementWorkflowType,
   sessionWorkflowType,
+  watchUpdate,
+  wordQuery,
+  wordSignal,
 } from './messages.js';
 import { foldersOn, tasksOn } from './options.js';
 import { signalled } from './signalled.js';
@@ -64,6 +70,8 @@ export interface RunRun extends WorkState<RunState, RunEvent, RunEffect> {
   hostQueue: string | null;
   /** Where git keeps what it knows of the worktree, as it was when that was made; null: it is none. */
   gitFolder: string | null;
+  /** What those who watch it were told last, as `wordKey` has it; left out: nothing yet. */
+  said?: string;
 }
 
 /** How long a command may take beyond its own time until it is given up from here. */
@@ -83,13 +91,7 @@ const started: Readonly<Record<StartedKind, { type: string; initialState: string
 export async function run(setup: RunSetup, carried?: RunRun | null, request?: Json): Promise<RunStatus> {
   if (setup?.steps === undefined || setup.workspace === undefined)
     throw refusal('invalid_request', 'a run takes a setup; start it with POST /v1/runs');
-  const state: RunRun = carried ?? {
-    ...openWork<RunState, RunEvent, RunEffect>(openRunState(setup, workflowInfo().startTime.getTime()), {
-      type: 'START',
-    }),
-    hostQueue: null,
-    gitFolder: null,
-  };
+  const state: RunRun = carried ?? openRun(setup);
   const loop = new WorkLoop(runKind, state, setup.webhooks);
 
   setHandler(
@@ -116,6 +118,51 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
   setHandler(feedbackSignal, (given) => {
     loop.push({ type: 'FEEDBACK', given: signalled(given) });
   });
+
+  /** The number of a word is that of the last event that it tells of, so that it grows across restores too. */
+  const word = (): RunWord => ({
+    ...wordOf(runStatus(state.work)),
+    seq: state.eventsBefore + state.events.length + 1,
+  });
+  let telling = 0;
+  const tellOne = async (coordinatorId: string, said: RunWord): Promise<void> => {
+    telling += 1;
+    try {
+      await getExternalWorkflowHandle(coordinatorId).signal(wordSignal, setup.id, said);
+    } catch (error) {
+      // It has ended, and needs to know nothing any more.
+      log.info('a coordinator is not told any more', { coordinatorId, error: rootMessage(error) });
+      state.watchers = (state.watchers ?? []).filter((other) => other !== coordinatorId);
+    } finally {
+      telling -= 1;
+    }
+  };
+  /** Says where the run stands, to whoever watches it, where that is elsewhere than it last said. */
+  const tell = (): void => {
+    if ((state.watchers ?? []).length === 0) return;
+    const said = word();
+    const key = wordKey(said);
+    if (key === state.said) return;
+    state.said = key;
+    for (const coordinatorId of state.watchers ?? []) void tellOne(coordinatorId, said);
+  };
+  setHandler(wordQuery, word, { description: 'Where it stands, as its coordinators are told' });
+  setHandler(
+    watchUpdate,
+    (coordinatorId) => {
+      const said = word();
+      state.watchers = [...new Set([...(state.watchers ?? []), coordinatorId])];
+      state.said = wordKey(said);
+      return said;
+    },
+    {
+      description: 'Tells a coordinator where the run stands, from now on',
+      validator: (coordinatorId) => {
+        const why = `run ${setup.id} has ended and tells ${coordinatorId} nothing: ${state.work.state}`;
+        if (loop.isOver) throw refusal('wrong_state', why);
+      },
+    },
+  );
 
   /** The same workflow as a start by itself would begin, under the run: a cancel reaches it, and it outlives no run. */
   const startWork = async (id: number, work: StartedWork): Promise<StepOutcome> => {
@@ -155,7 +202,7 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
       const { path, branch, gitFolder, hostQueue } = await foldersOn(
         state.hostQueue,
       ).prepareRunFolder.executeWithOptions({ summary: 'the folder of the run' }, [
-        { runId: setup.id, workspace: effect.workspace },
+        { runId: setup.id, workspace: effect.workspace, ...(effect.origin && { origin: effect.origin }) },
       ]);
       state.hostQueue = hostQueue;
       state.gitFolder = gitFolder;
@@ -198,8 +245,27 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
     else calls.begin(effect);
   };
 
+  const closeFolder = async (): Promise<void> => {
+    const { result } = state.work;
+    const message = `${setup.workId}: ${result?.reason ?? state.work.state}`;
+    try {
+      await foldersOn(state.hostQueue).closeRunFolder.executeWithOptions({ summary: 'what is left, on its branch' }, [
+        { runId: setup.id, workspace: setup.workspace, gitFolder: state.gitFolder, message },
+      ]);
+    } catch (error) {
+      // The folder stays as it is, named in the status; the work itself has ended as it should.
+      log.warn('the folder of the run could not be closed', { error: rootMessage(error) });
+    }
+  };
+
   return await loop.run({
     perform,
+    // Its end is told once what it has left is in its place.
+    taken: () => (loop.isOver ? undefined : tell()),
+    isBusy: () => telling > 0,
+    restored: () => {
+      delete state.said;
+    },
     // What the run left is committed on its branch, so that it is there again without its folder.
     putBack: async () => {
       if (state.work.workspace === null) return;
@@ -214,20 +280,25 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
     },
     continueAsNew: () => continueAsNew<typeof run>(setup, loop.carried(state), request),
     close: async () => {
-      if (state.work.workspace === null) return;
-      const { result } = state.work;
-      const message = `${setup.workId}: ${result?.reason ?? state.work.state}`;
-      try {
-        await foldersOn(state.hostQueue).closeRunFolder.executeWithOptions({ summary: 'what is left, on its branch' }, [
-          { runId: setup.id, workspace: setup.workspace, gitFolder: state.gitFolder, message },
-        ]);
-      } catch (error) {
-        // The folder stays as it is, named in the status; the work itself has ended as it should.
-        log.warn('the folder of the run could not be closed', { error: rootMessage(error) });
-      }
+      if (state.work.workspace !== null) await closeFolder();
+      tell();
+      // A signal that is not confirmed when the run closes is never sent.
+      if (telling > 0) await condition(() => telling === 0);
     },
   });
 }
+
+/** A coordinator that has started it knows how it begins. */
+const openRun = (setup: RunSetup): RunRun => {
+  const work = openRunState(setup, workflowInfo().startTime.getTime());
+  const { coordinatorId } = setup;
+  return {
+    ...openWork<RunState, RunEvent, RunEffect>(work, { type: 'START' }),
+    hostQueue: null,
+    gitFolder: null,
+    ...(coordinatorId !== undefined && { watchers: [coordinatorId], said: wordKey(wordOf(runStatus(work))) }),
+  };
+};
 
 /** The status that work which failed or was cancelled has left, or null. */
 const statusIn = (error: unknown): StartedStatus | null => {

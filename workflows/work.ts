@@ -66,6 +66,12 @@ export interface WorkRun<Event, Effect> {
   begin?(): void;
   /** Before the machine takes an event. */
   before?(event: Event): void;
+  /** After the machine took an event. */
+  after?(event: Event): void;
+  /** After everything that had come was taken. */
+  taken?(): void;
+  /** Whether it has something under way that a new run would not know of. */
+  isBusy?(): boolean;
   /** Moments of its own at which a tick is wanted. */
   dues?(): number[];
   /** Whether anything but open calls and the inbox stands against continuing as new, or for it. */
@@ -124,8 +130,9 @@ export class WorkLoop<
   }
 
   private get place(): Place {
-    const { restores = [], eventsBefore, events } = this.state;
-    return { marks: this.checkpoints, restores, epoch: this.epoch, lastEventId: eventsBefore + events.length };
+    const { restores = [], eventsBefore, events, watchers } = this.state;
+    const told = { restores, epoch: this.epoch, lastEventId: eventsBefore + events.length };
+    return { marks: this.checkpoints, ...told, ...(watchers && { watchers }) };
   }
 
   push(event: Event): void {
@@ -194,6 +201,7 @@ export class WorkLoop<
       this.open.size === 0 &&
       this.state.inbox.length === 0 &&
       this.webhooks.isIdle &&
+      run.isBusy?.() !== true &&
       !this.isOver &&
       allHandlersFinished()
     );
@@ -245,7 +253,9 @@ export class WorkLoop<
       for (const boundary of boundariesOf(kind.name, worked, step.work, kind.turns(worked, step.work, event)))
         this.checkpoint(boundary, step.effects);
       for (const effect of step.effects) run.perform(effect);
+      run.after?.(event);
     }
+    run.taken?.();
     if (this.isOver) this.webhooks.ended(() => kind.status(state.work), state.eventsBefore + state.events.length);
     if (state.events.length > before) bus.hint('touched');
     if (typeof inspectedNow() === 'number') {

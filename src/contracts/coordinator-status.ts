@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { coordinatorAnswerSchema } from './coordinator.js';
 import { feedbackRequestIdSchema, feedbackRequestSchema, feedbackSchema, feedbackTypeSchema } from './feedback.js';
-import { lifecycleSchema, linksSchema, waitingSchema, workIdSchema } from './work.js';
+import { lifecycleSchema, linksSchema, spendSchema, waitingSchema, workIdSchema } from './work.js';
 
 export const coordinatorIdSchema = z
   .string()
@@ -127,6 +127,28 @@ export const coordinatorResultSchema = z
   .meta({ id: 'CoordinatorResult' });
 export type CoordinatorResult = z.infer<typeof coordinatorResultSchema>;
 
+export const coordinatorErrorSchema = z
+  .strictObject({ code: z.string(), message: z.string() })
+  .meta({ id: 'CoordinatorError' });
+
+/** A report of a coordinator with the prompt that people are asked by. */
+export const coordinatorReportSchema = aggregationSchema
+  .extend({ prompt: z.string().meta({ description: 'The same as markdown, for a person to answer.' }) })
+  .meta({ id: 'CoordinatorReport' });
+export type CoordinatorReport = z.infer<typeof coordinatorReportSchema>;
+
+/** GET /v1/coordinators/{id}/aggregations: the reports by their counts, the latest last. */
+export const coordinatorReportsSchema = z
+  .strictObject({
+    items: z.array(
+      aggregationSchema
+        .pick({ report: true, aggregated_at: true, summary: true })
+        .extend({ number: z.number().int().min(1).meta({ description: 'As the path of the whole report has it.' }) }),
+    ),
+  })
+  .meta({ id: 'CoordinatorReports' });
+export type CoordinatorReports = z.infer<typeof coordinatorReportsSchema>;
+
 /** GET /v1/coordinators/{id} (spec 10). */
 export const coordinatorStatusSchema = z
   .strictObject({
@@ -147,7 +169,12 @@ export const coordinatorStatusSchema = z
     last_answer: coordinatorAnswerSchema.nullable(),
     waiting: waitingSchema.nullable(),
     result: coordinatorResultSchema.nullable(),
-    error: z.null(),
+    error: coordinatorErrorSchema
+      .nullable()
+      .meta({ description: 'Why it was closed from outside; what fails a run stands in its report.' }),
+    spend: spendSchema.meta({
+      description: 'Of the coordinator itself, which asks no model: its runs have their own.',
+    }),
     dropped_events: count.meta({ description: 'Events that came where nothing takes them.' }),
     started_at: z.iso.datetime(),
     ended_at: z.iso.datetime().nullable(),

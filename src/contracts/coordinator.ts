@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { feedbackRequestIdSchema } from './feedback.js';
+import { openRunSchema } from './run.js';
 import { startCommon, startedSchema, workIdSchema } from './work.js';
 
 /** Runs that one coordinator may have. */
@@ -56,6 +57,8 @@ export const openCoordinatorSchemaFor = <Run extends z.ZodType>(run: Run) =>
     .superRefine((request, context) => {
       const fault = (path: PropertyKey[], message: string): void => context.addIssue({ code: 'custom', path, message });
       const { runs, work_ids: workIds, run: body, adopt } = request;
+      if (Object.keys(request.budget).length > 0)
+        fault(['budget'], 'must be left out: a coordinator spends nothing itself; give each run its own');
       const count = runs.length + new Set(workIds).size + new Set(adopt).size;
       if (count === 0) fault(['runs'], 'must hold a run; or give work_ids with run, or ids of runs in adopt');
       if (count > maxCoordinatedRuns) {
@@ -73,6 +76,11 @@ export const openCoordinatorSchemaFor = <Run extends z.ZodType>(run: Run) =>
       const checked = run.safeParse({ ...body, id: undefined, work_id: workId });
       for (const { path, message } of checked.error?.issues ?? []) fault(['run', ...path], message);
     });
+
+/** POST /v1/coordinators. */
+export const openCoordinatorSchema = openCoordinatorSchemaFor(openRunSchema).meta({ id: 'OpenCoordinator' });
+export type OpenCoordinator = z.infer<typeof openCoordinatorSchema>;
+export type OpenCoordinatorBody = z.input<typeof openCoordinatorSchema>;
 
 export const coordinatorStartedSchema = startedSchema
   .extend({ kind: z.literal('coordinator') })

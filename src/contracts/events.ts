@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Numbered } from './common-events.js';
+import { coordinatorEventSchema } from './coordinator-events.js';
 import { debateEventSchema } from './debate-events.js';
 import { fanOutEventSchema } from './fan-out-events.js';
 import { refinementEventSchema } from './refinement-events.js';
@@ -12,7 +13,7 @@ import { sessionEventSchema } from './session-events.js';
  * offset.
  */
 export const durableEventSchema = z
-  .union([sessionEventSchema, debateEventSchema, refinementEventSchema, fanOutEventSchema, runEventSchema])
+  .union([sessionEventSchema, debateEventSchema, refinementEventSchema, fanOutEventSchema, runEventSchema, coordinatorEventSchema])
   .meta({ id: 'DurableEvent' });
 export type DurableEvent = z.infer<typeof durableEventSchema>;
 export type NumberedEvent = Numbered<DurableEvent>;

@@ -96,6 +96,8 @@ export interface Place {
   epoch: number;
   /** Number of the last durable event. */
   lastEventId: number;
+  /** Ids of the coordinators that are told where it stands; left out: there are none. */
+  watchers?: string[];
 }
 
 /** Restores kept of one piece of work. */

@@ -16,6 +16,8 @@ export interface WorkState<Work, Event, Effect> {
   isRestored?: boolean;
   /** Set in the state that a fork begins with: what it was forked from, which it says. */
   forkedFrom?: ForkOrigin;
+  /** Ids of the coordinators that are told where it stands. */
+  watchers?: string[];
   events: NumberedEvent[];
   /** Number of the last durable event before this run, and the run that has it. */
   eventsBefore: number;

@@ -1,5 +1,6 @@
 import { type Kind, workIdSchema } from '../contracts/work.js';
 import { gateContent } from '../domain/debate/gate-content.js';
+import { coordinatorAsks } from '../domain/coordinator/asks.js';
 import { ParleyError } from '../domain/errors.js';
 import { gateContent as runContent } from '../domain/run/gate-content.js';
 import type { Asks } from '../domain/inbox/asks.js';
@@ -14,10 +15,10 @@ export interface AskingKind {
   port: FeedbackPort;
 }
 
-type AskingPorts = Pick<Ports, 'debates' | 'runs'>;
+type AskingPorts = Pick<Ports, 'debates' | 'runs' | 'coordinators'>;
 
 /** Every kind that asks people. One that is added here is in the inbox, over HTTP, in the CLI and on the page. */
-export const askingKinds = ({ debates, runs }: AskingPorts): AskingKind[] => [
+export const askingKinds = ({ debates, runs, coordinators }: AskingPorts): AskingKind[] => [
   {
     kind: 'debate',
     port: debates,
@@ -56,6 +57,7 @@ export const askingKinds = ({ debates, runs }: AskingPorts): AskingKind[] => [
       };
     },
   },
+  { kind: 'coordinator', port: coordinators, asks: async (id) => coordinatorAsks(await coordinators.status(id)) },
 ];
 
 /** What the work with this id has asked, of whichever kind it is; null: there is none that asks people. @throws ParleyError unavailable */

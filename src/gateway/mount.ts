@@ -122,6 +122,10 @@ const handlerOf = (route: AnyRoute, { ports, logger, draining, heartbeatMs }: Mo
       }
       return;
     }
+    if ('markdown' in reply) {
+      response.status(reply.status).vary('Accept').type('text/markdown').send(reply.markdown);
+      return;
+    }
     const contract = route.responses[reply.status];
     const checked = contract?.schema.safeParse(reply.body);
     if (!checked?.success) {

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { durableEventSchema, partialEventSchema } from '../contracts/events.js';
 import { problemSchema } from '../contracts/problem.js';
@@ -55,27 +55,38 @@ const mediaType = ({ streams, bytes }: AnyRoute): string => {
   return bytes === true ? 'application/octet-stream' : bytes || 'application/json';
 };
 
+/** OpenAPI says by itself who may ask, and for which type. */
+const withoutOwn = (headers: z.ZodObject): z.ZodObject =>
+  z.object(
+    Object.fromEntries(Object.entries(headers.shape).filter(([name]) => name !== 'authorization' && name !== 'accept')),
+  );
+
 const operationOf = (route: AnyRoute): ZodOpenApiOperationObject => {
-  const successes = Object.entries(route.responses).map(([status, { description, schema, example, headers }]) => [
-    status,
-    {
-      description,
-      ...(headers && {
-        headers: Object.fromEntries(
-          Object.entries(headers).map(([name, text]) => [
-            name,
-            { description: text, schema: { type: 'string' as const } },
-          ]),
-        ),
-      }),
-      content: {
-        [mediaType(route)]: {
-          schema,
-          ...(example !== undefined && { example: example as unknown }),
+  const successes = Object.entries(route.responses).map(
+    ([status, { description, schema, example, headers, markdown }]) => [
+      status,
+      {
+        description,
+        ...(headers && {
+          headers: Object.fromEntries(
+            Object.entries(headers).map(([name, text]) => [
+              name,
+              { description: text, schema: { type: 'string' as const } },
+            ]),
+          ),
+        }),
+        content: {
+          [mediaType(route)]: {
+            schema,
+            ...(example !== undefined && { example: example as unknown }),
+          },
+          ...(markdown !== undefined && {
+            'text/markdown': { schema: { type: 'string' as const }, example: markdown },
+          }),
         },
       },
-    },
-  ]);
+    ],
+  );
   const codes: ProblemCode[] = [
     ...route.problems,
     ...(route.access === 'api_key' && !route.problems.includes('forbidden') ? (['forbidden'] as const) : []),
@@ -92,10 +103,7 @@ const operationOf = (route: AnyRoute): ZodOpenApiOperationObject => {
     requestParams: {
       path: route.params as z.ZodObject,
       query: route.query as z.ZodObject,
-      // OpenAPI keeps Authorization for security schemes.
-      header: (route.headers as z.ZodObject).omit(
-        'authorization' in (route.headers as z.ZodObject).shape ? { authorization: true } : {},
-      ),
+      header: withoutOwn(route.headers as z.ZodObject),
     },
     ...(route.body && {
       requestBody: {
@@ -135,6 +143,10 @@ export const openApiDocument = (routes: readonly AnyRoute[], version: string) =>
         { name: 'debates', description: 'A task argued by five roles, decided, executed, healed or rolled back.' },
         { name: 'fan-outs', description: 'Isolated workers, a barrier, and one result made of theirs.' },
         { name: 'runs', description: 'Phases of steps, with gates at which people decide how it goes on.' },
+        {
+          name: 'coordinators',
+          description: 'Many runs as one: what they ask in one report, and one text that answers it.',
+        },
         { name: 'refinements', description: 'A generator and a critic, round by round.' },
         { name: 'work', description: 'Work of every kind.' },
         { name: 'inbox', description: 'What people are asked, over all work, and their answers.' },

@@ -20,6 +20,7 @@ import type { SseMessage } from './sse.js';
 import type { WebhooksPort } from './webhooks-port.js';
 import type {
   CheckpointsPort,
+  CoordinatorsPort,
   DebatesPort,
   FanOutsPort,
   RefinementsPort,
@@ -35,6 +36,7 @@ export interface Ports {
   refinements: RefinementsPort;
   fanOuts: FanOutsPort;
   runs: RunsPort;
+  coordinators: CoordinatorsPort;
   work: WorkIndex;
   webhooks: WebhooksPort;
   inbox: Inbox;
@@ -73,6 +75,8 @@ export interface Response<S extends z.ZodType = z.ZodType> {
   schema: S;
   example?: z.input<S>;
   headers?: Record<string, string>;
+  /** The same as markdown, for who asks for that by `Accept`: an example. */
+  markdown?: string;
 }
 
 type Responses = Record<number, Response>;
@@ -89,6 +93,12 @@ export type Reply<R extends Responses> = {
 export interface StreamReply {
   status: 200;
   messages: AsyncIterable<SseMessage>;
+}
+
+/** The markdown of a response that has one, for who accepts it. */
+export interface MarkdownReply {
+  status: 200;
+  markdown: string;
 }
 
 /** A file in place of a JSON body. */
@@ -148,7 +158,7 @@ export interface Route<
     input: { params: z.output<P>; query: z.output<Q>; headers: z.output<H>; body: z.output<B> },
     ports: Ports,
     call: Call,
-  ): Promise<Reply<R> | StreamReply | BytesReply>;
+  ): Promise<Reply<R> | StreamReply | BytesReply | MarkdownReply>;
 }
 
 /** A route in a list. Its handler is given only what the very schemas that type it have parsed, so the list forgets the types. */

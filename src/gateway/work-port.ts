@@ -1,4 +1,6 @@
 import type { NumberedEvent, PartialEvent } from '../contracts/events.js';
+import type { CoordinatorAnswer } from '../contracts/coordinator.js';
+import type { CoordinatorReport, CoordinatorStatus } from '../contracts/coordinator-status.js';
 import type { DebateStatus } from '../contracts/debate-status.js';
 import type { GivenFeedback } from '../contracts/feedback.js';
 import type { FanOutStatus } from '../contracts/fan-out-status.js';
@@ -9,6 +11,8 @@ import type { SessionStatus } from '../contracts/session.js';
 import type { Checkpoint, CheckpointList } from '../contracts/checkpoint.js';
 import type { Kind, Lifecycle, WorkList } from '../contracts/work.js';
 import type { CheckpointArtifact, ForkOrigin } from '../domain/checkpoint.js';
+import type { GivenResponses } from '../domain/coordinator/effects.js';
+import type { CoordinatorStart } from '../domain/coordinator/state.js';
 import type { DebateSetup } from '../domain/debate/setup.js';
 import type { FanOutSetup } from '../domain/fan-out/setup.js';
 import type { RefinementSetup } from '../domain/refinement/setup.js';
@@ -116,6 +120,16 @@ export interface FeedbackPort {
 export interface DebatesPort extends WorkPort<DebateSetup, DebateStatus>, FeedbackPort {}
 
 export interface RunsPort extends WorkPort<RunSetup, RunStatus>, FeedbackPort {}
+
+export interface CoordinatorsPort extends WorkPort<CoordinatorStart, CoordinatorStatus>, FeedbackPort {
+  /**
+   * Answers for the runs of a coordinator: what became of each.
+   * @throws ParleyError not_found, wrong_state (it has ended, or has shown no report yet)
+   */
+  respond(id: string, given: GivenResponses): Promise<CoordinatorAnswer>;
+  /** The report with this number, from 1; null: there is none. @throws ParleyError not_found, unavailable */
+  report(id: string, number: number): Promise<CoordinatorReport | null>;
+}
 
 export type FanOutsPort = WorkPort<FanOutSetup, FanOutStatus>;
 

@@ -11,6 +11,7 @@ import { createApp } from '../../src/gateway/app.js';
 import type { HubOptions } from '../../src/gateway/events-hub.js';
 import { createPorts } from '../../src/gateway/index.js';
 import { createOperator } from '../../src/operator.js';
+import { FakeCoordinators } from './fake-coordinators.js';
 import { FakeDebates } from './fake-debates.js';
 import { FakeRuns } from './fake-runs.js';
 import { FakeSessions } from './fake-sessions.js';
@@ -53,6 +54,7 @@ export const createRig = ({
     refinements: new FakeWork('refinement'),
     fanOuts: new FakeWork('fan-out'),
     runs: new FakeRuns(),
+    coordinators: new FakeCoordinators(),
     work: sessions,
     bus,
     operator,

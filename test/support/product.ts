@@ -9,6 +9,8 @@ import { openStores } from '../../activities/artifacts/index.js';
 import { createMemoryReader } from '../../activities/memory/reader.js';
 import { LocalBus } from '../../src/bus/local.js';
 import { loadConfig } from '../../src/config.js';
+import type { CoordinatorStarted, OpenCoordinatorBody } from '../../src/contracts/coordinator.js';
+import type { CoordinatorStatus } from '../../src/contracts/coordinator-status.js';
 import type { DebateStarted, OpenDebateBody } from '../../src/contracts/debate.js';
 import type { DebateStatus } from '../../src/contracts/debate-status.js';
 import type { FanOutStarted, OpenFanOutBody } from '../../src/contracts/fan-out.js';
@@ -60,6 +62,13 @@ export interface Product {
     start(body: OpenRunBody): Promise<string>;
     status(id: string): Promise<RunStatus>;
     until(id: string, holds: (status: RunStatus) => boolean): Promise<RunStatus>;
+  };
+  coordinators: {
+    start(body: OpenCoordinatorBody): Promise<string>;
+    status(id: string): Promise<CoordinatorStatus>;
+    until(id: string, holds: (status: CoordinatorStatus) => boolean): Promise<CoordinatorStatus>;
+    /** Answers its runs by a text. */
+    respond(id: string, text: string): Promise<Answer>;
   };
   /** Where it keeps its data. */
   data: string;
@@ -195,6 +204,20 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
       },
       status: async (id) => expectStatus(await call('GET', `/v1/runs/${id}`), 200).body,
       until: (id, holds) => polled(() => product.runs.status(id), holds, 60_000),
+    },
+    coordinators: {
+      start: async (body) =>
+        (expectStatus(await call('POST', '/v1/coordinators', body), 202).body as CoordinatorStarted).id,
+      status: async (id) => expectStatus(await call('GET', `/v1/coordinators/${id}`), 200).body,
+      until: (id, holds) => polled(() => product.coordinators.status(id), holds, 90_000),
+      respond: async (id, text) => {
+        const answered = await fetch(`${gateway.url}/v1/coordinators/${id}/responses?provided_by=anna`, {
+          method: 'POST',
+          headers: { 'content-type': 'text/plain' },
+          body: text,
+        });
+        return { status: answered.status, headers: answered.headers, body: (await answered.json()) as never };
+      },
     },
     data,
     stop: async () => {

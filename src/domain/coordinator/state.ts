@@ -8,6 +8,9 @@ import type {
   RunFault,
 } from '../../contracts/coordinator-status.js';
 import type { Feedback, FeedbackRequest, GivenFeedback } from '../../contracts/feedback.js';
+import type { Json } from '../../contracts/frames.js';
+import type { RunSetup } from '../run/setup.js';
+import type { WebhookSetup } from '../webhook/setup.js';
 
 /** A run that a coordinator is to have. */
 export interface PlannedRun {
@@ -28,6 +31,25 @@ export interface CoordinatorSetup {
   runs: PlannedRun[];
   /** How long all runs may take to come to a stop until it asks; null: for ever. */
   waitTimeoutMs: number | null;
+}
+
+/** Everything that a run is started with. */
+export interface RunStart {
+  setup: RunSetup;
+  /** The body that would start it by itself. */
+  request: Json;
+  /** Tells whether a second start with the id asks for the same. */
+  hash: string;
+}
+
+/** What a coordinator is started with: the bodies of its runs stay out of the state that it carries along. */
+export interface CoordinatorStart extends CoordinatorSetup {
+  /** By the number that a planned run names. */
+  bodies: RunStart[];
+  /** For the work ids of the list: that of one of them; null: there is no list. */
+  shared: RunStart | null;
+  /** Who is told what becomes of it; left out: nobody. */
+  webhooks?: WebhookSetup[];
 }
 
 /** A run as its coordinator knows it. */
@@ -79,6 +101,8 @@ export interface CoordinatorState {
   /** Since when it waits for what it waits for now, and what that is. */
   waiting: { since: number; on: string } | null;
   result: CoordinatorResult | null;
+  /** What fails is a run, and stands in its place. */
+  error: null;
   /** Events that came where nothing takes them. */
   dropped: number;
 }
@@ -112,5 +136,6 @@ export const openCoordinatorState = (setup: CoordinatorSetup, now: number): Coor
   waitingFrom: now,
   waiting: null,
   result: null,
+  error: null,
   dropped: 0,
 });

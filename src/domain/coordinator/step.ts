@@ -4,7 +4,7 @@ import { isTerminal, step } from '../machine.js';
 import { aggregate } from './aggregate.js';
 import { distribute } from './distribute.js';
 import { type CoordinatorDraft, type CoordinatorStep, openDraft, replaceRun, say } from './draft.js';
-import type { CoordinatorEvent, GivenResponses } from './effects.js';
+import type { CoordinatorEffect, CoordinatorEvent, GivenResponses } from './effects.js';
 import { hearOfRun } from './hear.js';
 import {
   type CoordinatorActionName,
@@ -14,9 +14,9 @@ import {
 } from './machine.js';
 import { parseResponses, stillAsked } from './parse.js';
 import { promptOf, repromptOf } from './prompt.js';
-import { answerQuestion, askToWait, openQuestion } from './question.js';
+import { answerQuestion, askToWait, isUnderWay, openQuestion } from './question.js';
 import { coordinatorIdOf, isStopped, needsPerson } from './runs.js';
-import type { CoordinatorState } from './state.js';
+import type { CoordinatorState, TrackedRun } from './state.js';
 import { describeWaiting, waitingOn } from './waiting.js';
 
 export type { CoordinatorStep } from './draft.js';
@@ -111,10 +111,14 @@ const take = (draft: CoordinatorDraft, event: CoordinatorEvent): void => {
   }
 };
 
+/** Why responses are not taken now, in words. */
+export const responsesRefusal = ({ state, setup }: CoordinatorState): string => {
+  const when = isOver({ state }) ? 'takes no more answers' : 'takes answers once it has shown its first report';
+  return `Nothing was applied: coordinator ${setup.id} is ${state} and ${when}.`;
+};
+
 const refuseResponses = ({ coordinator }: CoordinatorDraft): void => {
-  const { state, setup } = coordinator;
-  const when = isOver(coordinator) ? 'takes no more answers' : 'takes answers once it has shown its first report';
-  const message = `Nothing was applied: coordinator ${setup.id} is ${state} and ${when}.`;
+  const message = responsesRefusal(coordinator);
   coordinator.lastAnswer = {
     applied: [],
     warnings: [],
@@ -168,6 +172,8 @@ const perform = (draft: CoordinatorDraft, action: CoordinatorActionName, given: 
       coordinator.queued = [];
       return;
     case 'ask_to_wait': {
+      // What was closed from outside has told nobody: whoever is late is read again, and may be at a stop.
+      effects.push(...isUnderWay(coordinator).map(readAgain));
       const question = askToWait(coordinator, now);
       coordinator.questions = [...coordinator.questions, question];
       const { request } = question;
@@ -185,6 +191,14 @@ const perform = (draft: CoordinatorDraft, action: CoordinatorActionName, given: 
     }
   }
 };
+
+const readAgain = ({ runId, workId }: TrackedRun): CoordinatorEffect => ({
+  type: 'track',
+  runId,
+  workId,
+  origin: 'adopted',
+  body: null,
+});
 
 const report = (draft: CoordinatorDraft, isAborted: boolean): void => {
   const { coordinator, now } = draft;

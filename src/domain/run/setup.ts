@@ -73,6 +73,8 @@ export interface RunSetup {
   startedBy: string | null;
   /** Whether only approvals given with a key count. */
   requiresAuthentication: boolean;
+  /** Of the coordinator that has started it, which is told where it stands; left out: nobody has. */
+  coordinatorId?: string;
   /** Who is told what becomes of it; left out: nobody. */
   webhooks?: WebhookSetup[];
 }

@@ -3,6 +3,7 @@ import { artifactRoutes } from './artifacts.js';
 import { auditRoutes } from './audit.js';
 import { compareRoute } from './compare.js';
 import { codecRoutes } from './codec.js';
+import { coordinatorRoutes } from './coordinators.js';
 import { debateRoutes } from './debates.js';
 import { fanOutRoutes } from './fan-outs.js';
 import { healthz, readyz } from './health.js';
@@ -21,6 +22,7 @@ export const routes: readonly AnyRoute[] = [
   ...refinementRoutes,
   ...fanOutRoutes,
   ...runRoutes,
+  ...coordinatorRoutes,
   listWork,
   compareRoute,
   ...inboxRoutes,

@@ -1,12 +1,27 @@
-import { openRunSchema, runStartedSchema } from '../../contracts/run.js';
+import { type OpenRun, openRunSchema, runStartedSchema } from '../../contracts/run.js';
 import { runStatusSchema } from '../../contracts/run-status.js';
 import { ParleyError } from '../../domain/errors.js';
+import type { PathFault } from '../../domain/debate/set-up-debate.js';
+import type { RunSetup } from '../../domain/run/setup.js';
 import { setUpRun } from '../../domain/run/set-up-run.js';
+import type { SetupIdentity } from '../../domain/session/set-up-session.js';
 import { invalidRequest } from '../problem.js';
+import type { Call, Ports } from '../route.js';
 import { feedbackRoute } from './feedback-route.js';
 import { openRunExample, runStartedExample, runStatusExample } from './run-examples.js';
 import { stepSetUp } from './run-steps.js';
 import { workRoutes } from './work-routes.js';
+
+/** A run as its caller may start it, with everything that the operator's configuration decides. */
+export const runSetUp = (
+  body: OpenRun,
+  identity: SetupIdentity,
+  ports: Ports,
+  { caller: { authenticated, name } }: Pick<Call, 'caller'>,
+): { setup: RunSetup } | { faults: PathFault[] } => {
+  const who = { startedBy: authenticated ? name : null, requiresAuthentication: authenticated };
+  return setUpRun(body, { ...identity, ...who }, stepSetUp(ports, who));
+};
 
 const common = workRoutes({
   kind: 'run',
@@ -17,10 +32,8 @@ const common = workRoutes({
   statusExample: runStatusExample,
   started: runStartedSchema,
   startedExample: runStartedExample,
-  setUp: (body, identity, ports, { caller }) => {
-    const { authenticated } = caller;
-    const who = { startedBy: authenticated ? caller.name : null, requiresAuthentication: authenticated };
-    const setUp = setUpRun(body, { ...identity, ...who }, stepSetUp(ports, who));
+  setUp: (body, identity, ports, call) => {
+    const setUp = runSetUp(body, identity, ports, call);
     if ('faults' in setUp) throw invalidRequest(setUp.faults);
     return setUp.setup;
   },

@@ -1,0 +1,54 @@
+import type { CoordinatorReport, CoordinatorStatus } from '../src/contracts/coordinator-status.js';
+import type { NumberedEvent } from '../src/contracts/events.js';
+import type { CoordinatorStart } from '../src/domain/coordinator/state.js';
+import { someOf } from '../src/domain/coordinator/question.js';
+import type { CoordinatorsPort } from '../src/gateway/work-port.js';
+import { coordinatorWorkflowType, feedbackUpdate, responsesUpdate } from '../workflows/messages.js';
+import { createWorkClient, firstWords, type WorkClientOptions, type WorkDefinition } from './work-client.js';
+
+export const coordinatorDefinition: WorkDefinition<CoordinatorStart, CoordinatorStatus> = {
+  kind: 'coordinator',
+  workflowType: coordinatorWorkflowType,
+  initialState: 'S0',
+  summaryOf: ({ runs }) =>
+    `coordinator: ${runs.length} ${runs.length === 1 ? 'run' : 'runs'}, ${firstWords(someOf(runs))}`,
+  closedFromOutside: (status, how, closedAt) => ({
+    ...status,
+    lifecycle: how === 'FAILED' || how === 'TIMED_OUT' ? 'failed' : 'cancelled',
+    waiting: null,
+    error: {
+      code: how === 'FAILED' ? 'EAGENTDOWN' : 'EPREEMPT',
+      message: `The workflow was closed from outside (${how}) in state ${status.state}; see it in Temporal's Web UI.`,
+    },
+    ended_at: closedAt,
+  }),
+  endedLane: () => null,
+  texts: () => [],
+};
+
+const reportIn = (event: NumberedEvent, name: string): CoordinatorReport | null =>
+  event.event === 'aggregation' && event.data.report === name ? event.data : null;
+
+export const createCoordinatorsClient = (options: WorkClientOptions): CoordinatorsPort => {
+  const coordinators = createWorkClient(coordinatorDefinition, options);
+  return {
+    ...coordinators,
+    feedback: (id, given) =>
+      coordinators.update(id, 'take feedback', (handle) => handle.executeUpdate(feedbackUpdate, { args: [given] })),
+    respond: (id, given) =>
+      coordinators.update(id, 'take answers', (handle) => handle.executeUpdate(responsesUpdate, { args: [given] })),
+    report: async (id, number) => {
+      const name = (await coordinators.status(id)).reports[number - 1]?.report;
+      if (name === undefined) return null;
+      // Each was told as an event, the earlier ones by the runs of the workflow that went before.
+      let runId: string | undefined;
+      do {
+        const { events, previousRunId } = await coordinators.events(id, 0, runId);
+        const found = events.map((event) => reportIn(event, name)).find((report) => report !== null);
+        if (found) return found;
+        runId = previousRunId ?? undefined;
+      } while (runId !== undefined);
+      return null;
+    },
+  };
+};
