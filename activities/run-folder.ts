@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { RunWorkspace } from '../src/domain/run/setup.js';
+import type { FolderOrigin } from '../src/domain/run/state.js';
 import { ParleyError } from '../src/domain/errors.js';
 import { toFailure } from '../src/failure.js';
 import { beating } from './asking.js';
@@ -19,6 +20,11 @@ export interface RunFolderPorts {
 export interface RunFolderInput {
   runId: string;
   workspace: RunWorkspace;
+}
+
+export interface PrepareFolderInput extends RunFolderInput {
+  /** Of a fork: it begins as a copy of that run's folder. */
+  origin?: FolderOrigin;
 }
 
 export interface PreparedFolder {
@@ -76,16 +82,38 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-const worktree = async (repo: string, branch: string, path: string, signal: AbortSignal): Promise<string> => {
+const asItIs = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true } as const;
+
+/** @param from the branch that a new one begins at; null: what is checked out in the repository */
+const worktree = async (
+  repo: string,
+  branch: string,
+  from: string | null,
+  path: string,
+  signal: AbortSignal,
+): Promise<string> => {
   if (!(await exists(join(path, '.git')))) {
     await rm(path, { recursive: true, force: true });
     await git(['-C', repo, 'worktree', 'prune'], signal);
     const known = await git(['-C', repo, 'branch', '--list', '--format=%(refname)', branch], signal);
-    const at = known.trim() === '' ? ['-b', branch, path] : [path, branch];
+    const at = known.trim() === '' ? ['-b', branch, path, ...(from === null ? [] : [from])] : [path, branch];
     await git(['-C', repo, 'worktree', 'add', ...at], signal);
   }
   const link = (await readFile(join(path, '.git'), 'utf8')).trim();
   return link.replace(/^gitdir: /, '');
+};
+
+/**
+ * The files as another run's folder has them, committed or not, in place of those of its branch; once. Where that folder has gone
+ * its branch has what was committed.
+ */
+const filled = async (from: string, path: string, gitFolder: string): Promise<void> => {
+  const mark = join(gitFolder, 'parley-filled');
+  if ((await exists(mark)) || !(await exists(from))) return;
+  const files = async (folder: string): Promise<string[]> => (await readdir(folder)).filter((name) => name !== '.git');
+  for (const name of await files(path)) await rm(join(path, name), { recursive: true, force: true });
+  for (const name of await files(from)) await cp(join(from, name), join(path, name), asItIs);
+  await writeFile(mark, '');
 };
 
 /** Made beside and moved there: a folder that is there is whole. */
@@ -94,7 +122,7 @@ const copied = async (from: string | null, path: string): Promise<void> => {
   const half = `${path}.half`;
   await rm(half, { recursive: true, force: true });
   if (from === null) await mkdir(half, { recursive: true, mode: 0o700 });
-  else await cp(from, half, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+  else await cp(from, half, asItIs);
   await rename(half, path);
 };
 
@@ -119,16 +147,19 @@ const inner = (listed: string): string[] =>
  */
 export const createRunFolderActivities = ({ workspaces, execution, hostQueue }: RunFolderPorts) => ({
   /** @throws `invalid_request`, `ESEC` where the operator does not allow it, `conflict` with what git said */
-  prepareRunFolder: ({ runId, workspace }: RunFolderInput): Promise<PreparedFolder> =>
+  prepareRunFolder: ({ runId, workspace, origin }: PrepareFolderInput): Promise<PreparedFolder> =>
     told(async (signal) => {
       const path = runFolder(workspaces, runId);
       await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
       if (workspace.from === 'repo') {
         const repo = await resolveWorkspace(workspace.repo, workspaces);
-        const gitFolder = await worktree(repo, workspace.branch, path, signal);
+        const gitFolder = await worktree(repo, workspace.branch, origin?.branch ?? null, path, signal);
+        if (origin) await filled(runFolder(workspaces, origin.runId), path, gitFolder);
         return { path, branch: workspace.branch, gitFolder, hostQueue };
       }
-      await copied(workspace.from === 'copy' ? await resolveWorkspace(workspace.path, workspaces) : null, path);
+      const source = (): Promise<string> | null =>
+        workspace.from === 'copy' ? resolveWorkspace(workspace.path, workspaces) : null;
+      await copied(origin ? await folderOf(origin, workspaces) : await source(), path);
       return { path, branch: null, gitFolder: null, hostQueue };
     }),
 
@@ -148,6 +179,16 @@ export const createRunFolderActivities = ({ workspaces, execution, hostQueue }: 
       await git(['-C', await resolveWorkspace(workspace.repo, workspaces), 'worktree', 'prune'], signal);
     }),
 });
+
+/** @throws `conflict` where it has gone */
+const folderOf = async ({ runId }: FolderOrigin, workspaces: WorkspaceRules): Promise<string> => {
+  const path = runFolder(workspaces, runId);
+  if (await exists(path)) return path;
+  throw new ParleyError(
+    'conflict',
+    `the folder of run ${runId}, which this one was forked from, is not there any more`,
+  );
+};
 
 const told = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
   await beating(async (signal) => {

@@ -1,25 +1,13 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunStatus } from '../../src/contracts/run-status.js';
 import { makeWorkspace, proposes, removeWorkspaces, sh as task } from '../support/debate-bodies.js';
 import { describeWithSandbox } from '../support/describe-with.js';
 import { type Product, startProduct } from '../support/product.js';
+import { git, repository } from '../support/repository.js';
 import { aRun, debate, fanOut, refinement, session, sh } from '../support/run-bodies.js';
 
 const outputs = ({ phases }: RunStatus): unknown[] => phases.flatMap(({ steps }) => steps.map(({ output }) => output));
-const git = (folder: string, ...args: string[]): string =>
-  execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@localhost', ...args], {
-    cwd: folder,
-    encoding: 'utf8',
-  }).trim();
-const repository = (files: Record<string, string>): string => {
-  const folder = makeWorkspace(files);
-  git(folder, 'init', '--quiet', '--initial-branch=main');
-  git(folder, 'add', '--all');
-  git(folder, 'commit', '--quiet', '-m', 'first');
-  return folder;
-};
 
 afterAll(removeWorkspaces);
 

@@ -47,7 +47,13 @@ export interface ForkOptions {
 type Tree = { [name: string]: Json };
 
 /** What names the members of a list in a body, by the name of the list. */
-const identities: Record<string, string> = { lanes: 'lane_id', tasks: 'task_id', agents: 'agent_id' };
+const identities: Record<string, string> = {
+  lanes: 'lane_id',
+  tasks: 'task_id',
+  agents: 'agent_id',
+  phases: 'name',
+  steps: 'name',
+};
 
 /** `lanes[b].weight=2` as a change: the part of the body that it names, and nothing else. */
 const changeOf = (assignment: string): Tree => {
@@ -120,7 +126,7 @@ export const forkWork = async (
   const question = questionOf[kind];
   if (prompt !== undefined && question === null)
     throw new UsageError(
-      `a ${kind} has no prompt of its own; change that of a task: --set fan_out.tasks[ID].prompt=TEXT`,
+      `a ${kind} has no prompt of its own; change that of a ${kind === 'run' ? 'step: --set phases[NAME].steps[NAME].with.prompt=TEXT' : 'task: --set fan_out.tasks[ID].prompt=TEXT'}`,
     );
   const asked: Tree = prompt === undefined || question === null ? {} : { [question]: prompt };
   const change = [asked, ...set.map(changeOf)].reduce(together, read as Tree);

@@ -2,6 +2,7 @@ import type { GivenFeedback } from '../../contracts/feedback.js';
 import type { Json } from '../../contracts/frames.js';
 import type { Amount } from '../session/setup.js';
 import type { RunWorkspace } from './setup.js';
+import type { FolderOrigin } from './state.js';
 
 /** Why a step failed for good, as a person is told. */
 export interface StepFault {
@@ -20,7 +21,7 @@ export type StepOutcome =
 
 /** What a run wants done: one thing at a time, answered by an event with its id; `stop` asks for its early end. */
 export type RunEffect =
-  | { type: 'prepare_workspace'; id: number; workspace: RunWorkspace }
+  | { type: 'prepare_workspace'; id: number; workspace: RunWorkspace; origin?: FolderOrigin }
   /** What the step does, in this try, is told by `stepWork`. */
   | { type: 'run_step'; id: number; position: number; attempt: number }
   | { type: 'stop'; of: number };

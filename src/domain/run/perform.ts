@@ -32,7 +32,7 @@ export const perform = (draft: RunDraft, action: RunActionName, on: RunEventName
   const { run, effects } = draft;
   switch (action) {
     case 'prepare_workspace':
-      return want(draft, { type: 'prepare_workspace', workspace: run.setup.workspace });
+      return prepare(draft);
     case 'begin_step':
       return begin(draft);
     case 'next_step':
@@ -55,12 +55,24 @@ export const perform = (draft: RunDraft, action: RunActionName, on: RunEventName
   }
 };
 
+const prepare = (draft: RunDraft): void => {
+  const { setup, folderOf } = draft.run;
+  want(draft, { type: 'prepare_workspace', workspace: setup.workspace, ...(folderOf && { origin: folderOf }) });
+};
+
 /** The present step begins; one that only asks is at its gate, and one that the budget does not hold has failed. */
 const begin = (draft: RunDraft): void => {
   const { run, now } = draft;
   const { work } = currentStep(run);
   const { attempts, comments } = currentRecord(run);
+  const { asksFirst } = run;
   run.error = null;
+  if (asksFirst) {
+    delete run.asksFirst;
+    if (asksFirst.fault) return fail(draft, asksFirst.fault);
+    draft.turn = 'GATE_REACHED';
+    return;
+  }
   if (work.kind === 'gate') {
     draft.turn = 'GATE_REACHED';
     return;
@@ -106,7 +118,7 @@ const redo = (draft: RunDraft, on: RunEventName): void => {
   const { run } = draft;
   if (run.workspace === null) {
     run.error = null;
-    return want(draft, { type: 'prepare_workspace', workspace: run.setup.workspace });
+    return prepare(draft);
   }
   const to = on === 'CHANGES_REQUESTED' ? (redonePosition(run) ?? run.position) : run.position;
   for (let at = to + 1; at <= run.position; at += 1) setStep(draft, at, { state: 'pending', output: null });

@@ -53,6 +53,15 @@ export interface RunState {
   error: RunError | null;
   /** Events that came where nothing takes them. */
   dropped: number;
+  /** Of a fork: the run whose folder its own begins as a copy of, and the branch of that one's worktree. */
+  folderOf?: FolderOrigin;
+  /** Of a fork: its first step has been done, or has failed, and people are asked about it before anything is done. */
+  asksFirst?: { fault: StepFault | null };
+}
+
+export interface FolderOrigin {
+  runId: string;
+  branch: string | null;
 }
 
 export const openRunState = (setup: RunSetup, now: number): RunState => ({

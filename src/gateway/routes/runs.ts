@@ -1,9 +1,11 @@
 import { type OpenRun, openRunSchema, runStartedSchema } from '../../contracts/run.js';
 import { runStatusSchema } from '../../contracts/run-status.js';
-import { ParleyError } from '../../domain/errors.js';
+import { forkRun } from '../../domain/run/fork.js';
 import type { PathFault } from '../../domain/debate/set-up-debate.js';
 import type { RunSetup } from '../../domain/run/setup.js';
 import { setUpRun } from '../../domain/run/set-up-run.js';
+import type { RunState } from '../../domain/run/state.js';
+import { openWork } from '../../domain/work-state.js';
 import type { SetupIdentity } from '../../domain/session/set-up-session.js';
 import { invalidRequest } from '../problem.js';
 import type { Call, Ports } from '../route.js';
@@ -23,6 +25,9 @@ export const runSetUp = (
   return setUpRun(body, { ...identity, ...who }, stepSetUp(ports, who));
 };
 
+const namesBranch = (workspace: unknown): boolean =>
+  typeof workspace === 'object' && workspace !== null && 'branch' in workspace;
+
 const common = workRoutes({
   kind: 'run',
   port: ({ runs }) => runs,
@@ -38,12 +43,22 @@ const common = workRoutes({
     return setUp.setup;
   },
   answer: (started) => ({ ...started, kind: 'run' }),
-  fork: () => {
-    throw new ParleyError(
-      'wrong_state',
-      'A run cannot be forked: what its steps have done stands in its folder, which a fork would not have. Restore it, or start another run.',
-    );
+  fork: ({ work, hostQueue }, setup, now, latest) => {
+    const { isCopied, ...forked } = forkRun(work as RunState, setup, latest, now);
+    // A folder is copied where it is.
+    return { ...openWork(forked.work, forked.first), hostQueue: isCopied ? hostQueue : null, gitFolder: null };
   },
+  // The branch of the old run stays its own.
+  forkedBody: ({ workspace, ...body }, change) => {
+    if (!workspace) return body;
+    const { branch, ...place } = workspace;
+    const isNamed = branch !== undefined && namesBranch(change['workspace']);
+    return { ...body, workspace: isNamed ? workspace : place };
+  },
+  forkDescription:
+    'It works in a folder of its own, on a branch of its own unless the change names one: a copy of the old folder where a step that ' +
+    'is kept has worked there. Where that folder is not what it was at the checkpoint any more, the fork is refused. A step ' +
+    'that had failed or waited at its gate is asked about again, unless it is to do something else now.',
   spanAttributes: ({ steps }) => ({ steps: steps.length }),
   feedback: ({ runs }) => ({
     port: runs,

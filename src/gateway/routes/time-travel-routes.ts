@@ -13,7 +13,7 @@ import { invalidRequest, ProblemError } from '../problem.js';
 import { type AnyRoute, type Call, type Ports, route } from '../route.js';
 import type { WorkSetup, WorkStatus } from '../work-port.js';
 import { restoreExample } from './checkpoint-examples.js';
-import type { Begin, KindRoutes } from './work-routes.js';
+import { type Begin, type KindRoutes, knownId } from './work-routes.js';
 
 type Owner = (params: { id: string }, ports: Ports) => Promise<{ tenant: string; what: string }>;
 
@@ -112,7 +112,7 @@ export const timeTravelRoutes = <
       const { checkpoint, reason, rollback } = body;
       if (rollback && definition.restoreFault === undefined)
         throw invalidRequest([
-          { path: 'rollback', message: `must be false: a ${kind} does nothing that could be taken back` },
+          { path: 'rollback', message: `must be false: what a ${kind} has done is not taken back` },
         ]);
       const { runId, isReplayed } = await ports.checkpoints.restore(kind, id, checkpoint, {
         reason,
@@ -160,7 +160,7 @@ export const timeTravelRoutes = <
       throw invalidRequest([
         { path: 'change.tenant', message: `must be left out: a fork stays with the tenant ${tenant}` },
       ]);
-    return parsed.value;
+    return definition.forkedBody?.(parsed.value, change) ?? parsed.value;
   };
 
   /** Gives the answer to what the fork asks, once it does. */
@@ -203,7 +203,8 @@ export const timeTravelRoutes = <
     summary: `Fork a ${kind} from a checkpoint`,
     description:
       'Starts a new piece of work with an id of its own from the state at that point, with a changed body or another answer; ' +
-      'the old one stays as it is. What had ended by then and is not touched by the change is not done again.',
+      'the old one stays as it is. What had ended by then and is not touched by the change is not done again.' +
+      (definition.forkDescription === undefined ? '' : ` ${definition.forkDescription}`),
     body: forkBodySchema,
     bodyExample: { checkpoint: 0, change: {} },
     responses: {
@@ -219,7 +220,8 @@ export const timeTravelRoutes = <
           'forbidden',
           'Nobody approves what he started himself: leave the answer out, and let somebody else approve the fork.',
         );
-      const { tenant } = await owner({ id: from }, ports);
+      const latest = await port(ports).status(knownId(kind, from));
+      const { tenant } = latest;
       const { request, carried } = await ports.checkpoints.origin(kind, from, body.checkpoint);
       const key = headers['idempotency-key'];
       const id = body.id ?? (key === undefined ? ports.newId(kind) : idForKey(kind, tenant, key));
@@ -230,7 +232,7 @@ export const timeTravelRoutes = <
           id,
           isRepeatable: body.id !== undefined || key !== undefined,
           hash: bodyHash({ ...body, ...forkedFrom }),
-          fork: (setup) => ({ ...definition.fork(carried, setup, Date.now()), forkedFrom }),
+          fork: (setup) => ({ ...definition.fork(carried, setup, Date.now(), latest), forkedFrom }),
         },
         ports,
         call,

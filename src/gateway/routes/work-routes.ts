@@ -39,10 +39,15 @@ export interface KindRoutes<Body, Setup extends WorkSetup, Status extends WorkSt
   answer(common: Started, setup: Setup, ports: Ports): Answer;
   spanAttributes(setup: Setup): Record<string, string | number>;
   /**
-   * The state that a fork begins with, from that of the checkpoint and the setup of the changed request.
+   * The state that a fork begins with, from that of the checkpoint, the setup of the changed request, and what the old work is
+   * by now.
    * @throws ParleyError wrong_state where it cannot be forked from there
    */
-  fork(carried: CarriedState, setup: Setup, now: number): CarriedState;
+  fork(carried: CarriedState, setup: Setup, now: number, latest: Status): CarriedState;
+  /** The body of a fork where it cannot have all of its origin's. */
+  forkedBody?(body: Body, change: Record<string, unknown>): Body;
+  /** What a fork of this kind does beside, for the documentation. */
+  forkDescription?: string;
   /** Where it asks people: how it is answered, and what it asks now. */
   feedback?: (ports: Ports) => { port: FeedbackPort; openRequest(status: Status): FeedbackRequest | null };
   /**
