@@ -202,7 +202,7 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
       const { path, branch, gitFolder, hostQueue } = await foldersOn(
         state.hostQueue,
       ).prepareRunFolder.executeWithOptions({ summary: 'the folder of the run' }, [
-        { runId: setup.id, workspace: effect.workspace },
+        { runId: setup.id, workspace: effect.workspace, ...(effect.origin && { origin: effect.origin }) },
       ]);
       state.hostQueue = hostQueue;
       state.gitFolder = gitFolder;
