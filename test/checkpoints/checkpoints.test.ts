@@ -1,11 +1,12 @@
 import { main } from '../../src/cli/program.js';
-import { type Checkpoint, type CheckpointList, checkpointSchema } from '../../src/contracts/checkpoint.js';
+import { type Checkpoint, checkpointSchema } from '../../src/contracts/checkpoint.js';
 import type { Problem } from '../../src/contracts/problem.js';
 import { aDebate, proposes, removeWorkspaces, sh } from '../support/debate-bodies.js';
-import { aFanOut, aTask, failing, scripted, tasks } from '../support/fan-out-bodies.js';
+import { aFanOut, tasks } from '../support/fan-out-bodies.js';
 import { type Product, startProduct } from '../support/product.js';
 import { aRefinement } from '../support/refinement-bodies.js';
 import { fails, noEarlyExit, says } from '../support/session-bodies.js';
+import { checkpointsOf, oneFails } from '../support/work-at.js';
 
 let product: Product;
 beforeAll(async () => {
@@ -16,17 +17,12 @@ afterAll(async () => {
   removeWorkspaces();
 });
 
-interface Ended {
-  id: string;
-  state: string;
-  result: unknown;
-}
 const read = async <T>(path: string, status = 200): Promise<T> => {
   const answer = await product.get(path);
   expect(answer).toMatchObject({ status });
   return answer.body;
 };
-const list = async (path: string) => (await read<CheckpointList>(`${path}/checkpoints`)).items;
+const list = async (path: string) => (await checkpointsOf(product, path)).items;
 const inspect = (path: string, number: number) => read<Checkpoint>(`${path}/checkpoints/${number}`);
 const eventsOf = async (id: string) => (await product.client.workflow.getHandle(id).fetchHistory()).events?.length;
 
@@ -37,7 +33,7 @@ const aSession = () => ({
 });
 
 describe('every checkpoint of ended work', () => {
-  test.each<[string, () => Promise<Ended>, string, string[]]>([
+  test.each<[string, () => Promise<{ id: string; state: string; result: unknown }>, string, string[]]>([
     ['sessions', () => product.run(aSession()), 'INIT', ['session', 'a', 'b', 'c']],
     [
       'debates',
@@ -46,23 +42,7 @@ describe('every checkpoint of ended work', () => {
       ['debate', 'analyst', 'solution', 'critic', 'security', 'optimizer', 't'],
     ],
     ['refinements', () => product.refinements.run(aRefinement()), 'S0', ['refinement', 'generator', 'critic']],
-    [
-      'fan-outs',
-      () =>
-        product.fanOuts.run(
-          aFanOut({
-            fan_out: {
-              tasks: [
-                aTask('t1', { adapter: scripted({ a: 1 }) }),
-                aTask('t2', { adapter: scripted({ a: 2 }) }),
-                aTask('t3', { adapter: failing('no') }),
-              ],
-            },
-          }),
-        ),
-      'IDLE',
-      ['fan-out', 'prepare', 'a', 'fan_in'],
-    ],
+    ['fan-outs', () => product.fanOuts.run(oneFails()), 'IDLE', ['fan-out', 'prepare', 'a', 'fan_in']],
   ])(
     '%s: is listed, and its state comes from a replay',
     async (collection, run, initial, agents) => {

@@ -4,11 +4,11 @@ import type { Comparison } from '../../src/contracts/time-travel.js';
 import type { Started } from '../../src/contracts/work.js';
 import { main } from '../../src/cli/program.js';
 import { aDebate, proposes, removeWorkspaces, sh } from '../support/debate-bodies.js';
-import { aFanOut, aTask, failing, scripted } from '../support/fan-out-bodies.js';
 import { type Product, startProduct } from '../support/product.js';
 import { aRefinement } from '../support/refinement-bodies.js';
 import { noEarlyExit, says, scripted as script } from '../support/session-bodies.js';
 import { follow } from '../support/sse.js';
+import { checkpointsOf, ended, type EndedWork, oneFails } from '../support/work-at.js';
 
 let product: Product;
 beforeAll(async () => {
@@ -19,27 +19,11 @@ afterAll(async () => {
   removeWorkspaces();
 });
 
-interface Ended {
-  id: string;
-  lifecycle: string;
-  state: string;
-  result: object | null;
-  spend: { tokens: number };
-}
-const lastOf = async (path: string): Promise<number> =>
-  ((await product.get(`${path}/checkpoints`)).body as CheckpointList).items.at(-1)!.sequence_num;
+const lastOf = async (path: string): Promise<number> => (await checkpointsOf(product, path)).items.at(-1)!.sequence_num;
 const fork = async (path: string, body: object): Promise<Started> => {
   const answer = await product.post(`${path}/fork`, body);
   expect(answer).toMatchObject({ status: 202 });
   return answer.body as Started;
-};
-const ended = async (path: string): Promise<Ended> => {
-  for (let look = 0; look < 600; look += 1) {
-    const status = (await product.get(path)).body as Ended;
-    if (!['running', 'waiting'].includes(status.lifecycle)) return status;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error(`${path} does not end`);
 };
 const compare = async (a: string, b: string): Promise<Comparison> =>
   (await product.get(`/v1/compare?a=${a}&b=${b}`)).body as Comparison;
@@ -51,7 +35,7 @@ const aSession = () => ({
 });
 
 describe('forked at each of its checkpoints with nothing changed', () => {
-  test.each<[string, () => Promise<Ended>, string[], (phase: string) => boolean]>([
+  test.each<[string, () => Promise<EndedWork>, string[], (phase: string) => boolean]>([
     ['sessions', () => product.run(aSession()), ['answer', 'agreement', 'for', 'against'], () => true],
     [
       'debates',
@@ -62,29 +46,13 @@ describe('forked at each of its checkpoints with nothing changed', () => {
         !['ROUND_OPTIMIZER', 'EXECUTING', 'VALIDATING', 'SUCCEEDED', 'STORING_MEMORY', 'AUDITING'].includes(phase),
     ],
     ['refinements', () => product.refinements.run(aRefinement()), ['status', 'reason', 'score', 'output'], () => true],
-    [
-      'fan-outs',
-      () =>
-        product.fanOuts.run(
-          aFanOut({
-            fan_out: {
-              tasks: [
-                aTask('t1', { adapter: scripted({ a: 1 }) }),
-                aTask('t2', { adapter: scripted({ b: 2 }) }),
-                aTask('t3', { adapter: failing('no') }),
-              ],
-            },
-          }),
-        ),
-      ['value', 'partial', 'completed', 'failed'],
-      () => true,
-    ],
+    ['fan-outs', () => product.fanOuts.run(oneFails()), ['value', 'partial', 'completed', 'failed'], () => true],
   ])(
     '%s come to the same result under an id of their own',
     async (collection, run, same, isForkable) => {
       const original = await run();
       const path = `/v1/${collection}/${original.id}`;
-      const picked = ({ result }: Ended) =>
+      const picked = ({ result }: EndedWork) =>
         Object.fromEntries(same.map((name) => [name, (result as Record<string, unknown>)[name]]));
       const { items: all } = (await product.get(`${path}/checkpoints`)).body as CheckpointList;
       // Of many, the first, every third, and the last.
@@ -98,7 +66,7 @@ describe('forked at each of its checkpoints with nothing changed', () => {
         const { id, forked_from } = await fork(path, { checkpoint: sequence_num });
         expect(id).not.toBe(original.id);
         expect(forked_from).toEqual({ id: original.id, checkpoint: sequence_num });
-        const forked = await ended(`/v1/${collection}/${id}`);
+        const forked = await ended(product, `/v1/${collection}/${id}`);
         expect({ at: sequence_num, state: forked.state, ...picked(forked) }).toEqual({
           at: sequence_num,
           state: original.state,
@@ -120,7 +88,7 @@ describe('a fork', () => {
       checkpoint: await lastOf(path),
       change: { lanes: [{ lane_id: 'b', persona, adapter: script({ after_ms: 10, final: 'blue' }) }] },
     });
-    await ended(`/v1/sessions/${id}`);
+    await ended(product, `/v1/sessions/${id}`);
     const { lanes } = await product.status(id);
     expect(lanes.map(({ lane_id, persona_id, answer }) => [lane_id, persona_id, answer])).toEqual([
       ['a', 'a', 'blue'],
@@ -140,7 +108,7 @@ describe('a fork', () => {
     const original = await product.run({ ...aSession(), policy: { ...noEarlyExit, threshold: 0.9 } });
     const path = `/v1/sessions/${original.id}`;
     const { id } = await fork(path, { checkpoint: await lastOf(path), change: { policy: { threshold: 0.4 } } });
-    expect(await ended(`/v1/sessions/${id}`)).toMatchObject({
+    expect(await ended(product, `/v1/sessions/${id}`)).toMatchObject({
       state: 'COMPLETE',
       result: { below_threshold: false },
       spend: { tokens: 0 },
@@ -154,7 +122,7 @@ describe('a fork', () => {
     const path = `/v1/debates/${id}`;
     await product.debates.until(id, ({ state }) => state === 'AWAITING_APPROVAL');
     const forked = await fork(path, { checkpoint: await lastOf(path), answer: { response: 'reject', comment: 'no' } });
-    expect(await ended(`/v1/debates/${forked.id}`)).toMatchObject({ result: { outcome: 'blocked' } });
+    expect(await ended(product, `/v1/debates/${forked.id}`)).toMatchObject({ result: { outcome: 'blocked' } });
     expect(await product.debates.status(id)).toMatchObject({ state: 'AWAITING_APPROVAL', lifecycle: 'waiting' });
     await product.post(`${path}/cancel`);
   }, 60_000);
@@ -162,9 +130,12 @@ describe('a fork', () => {
   test('of a fork works, and says so in its first event', async () => {
     const original = await product.run(aSession());
     const one = await fork(`/v1/sessions/${original.id}`, { checkpoint: 0 });
-    await ended(`/v1/sessions/${one.id}`);
+    await ended(product, `/v1/sessions/${one.id}`);
     const two = await fork(`/v1/sessions/${one.id}`, { checkpoint: 1, change: { prompt: 'Which other colour?' } });
-    expect(await ended(`/v1/sessions/${two.id}`)).toMatchObject({ state: 'COMPLETE', prompt: 'Which other colour?' });
+    expect(await ended(product, `/v1/sessions/${two.id}`)).toMatchObject({
+      state: 'COMPLETE',
+      prompt: 'Which other colour?',
+    });
     const [first] = (await follow(`${product.url}/v1/sessions/${two.id}/events`)).filter(({ id }) => id !== null);
     expect(first).toMatchObject({ event: 'log', data: { message: `forked from checkpoint 1 of ${one.id}` } });
   });
@@ -247,7 +218,7 @@ describe('on the command line', () => {
       ],
     );
     expect(forked.code).toBe(0);
-    await ended(`/v1/sessions/${forked.out}`);
+    await ended(product, `/v1/sessions/${forked.out}`);
     expect(await product.status(forked.out)).toMatchObject({ prompt: 'Why?', threshold: 0.4 });
     const compared = await parley('compare', id, forked.out);
     expect(compared.out).toContain('≠ answer');
@@ -260,7 +231,7 @@ describe('on the command line', () => {
       expect(compared.out).toContain(path);
     const restored = await parley('restore', id, '0', '--reason', 'to see it again');
     expect(restored).toMatchObject({ code: 0, out: `${id} goes on from checkpoint 0` });
-    await ended(`/v1/sessions/${id}`);
+    await ended(product, `/v1/sessions/${id}`);
     expect((await parley('checkpoints', id)).out).toContain('restored by local: to see it again');
   });
 

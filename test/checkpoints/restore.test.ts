@@ -4,11 +4,11 @@ import type { CheckpointList } from '../../src/contracts/checkpoint.js';
 import type { Problem } from '../../src/contracts/problem.js';
 import type { Restored } from '../../src/contracts/time-travel.js';
 import { aDebate, makeWorkspace, proposes, removeWorkspaces, sh } from '../support/debate-bodies.js';
-import { aFanOut, aTask, failing, scripted } from '../support/fan-out-bodies.js';
 import { type Product, startProduct } from '../support/product.js';
 import { aRefinement } from '../support/refinement-bodies.js';
 import { external, lane, noEarlyExit, says } from '../support/session-bodies.js';
 import { follow } from '../support/sse.js';
+import { checkpointsOf, ended, type EndedWork, oneFails } from '../support/work-at.js';
 
 let product: Product;
 beforeAll(async () => {
@@ -19,19 +19,7 @@ afterAll(async () => {
   removeWorkspaces();
 });
 
-interface Ended {
-  id: string;
-  lifecycle: string;
-  state: string;
-  result: object | null;
-  started_at: string;
-}
 const pathOf = (collection: string, id: string): string => `/v1/${collection}/${id}`;
-const checkpointsOf = async (path: string): Promise<CheckpointList> => {
-  const { status, body } = await product.get(`${path}/checkpoints`);
-  expect({ status, body }).toMatchObject({ status: 200 });
-  return body as CheckpointList;
-};
 /** Who had a turn and how it ended; who runs beside others may end in any order. */
 const turns = ({ items }: CheckpointList): string[] =>
   items.map(({ agent_id, phase, trigger }) => `${agent_id} ${phase} ${trigger}`).toSorted();
@@ -41,18 +29,9 @@ const restore = async (path: string, checkpoint: number, reason = 'once more', k
   expect({ status, body }).toMatchObject({ status: 202 });
   return body as Restored;
 };
-const ended = async (path: string): Promise<Ended> => {
-  for (let look = 0; look < 600; look += 1) {
-    const { body } = await product.get(path);
-    const status = body as Ended;
-    if (!['running', 'waiting'].includes(status.lifecycle)) return status;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error(`${path} does not end`);
-};
 
 describe('restored at each of its checkpoints', () => {
-  test.each<[string, () => Promise<Ended>, string[]]>([
+  test.each<[string, () => Promise<EndedWork>, string[]]>([
     [
       'sessions',
       () =>
@@ -73,41 +52,26 @@ describe('restored at each of its checkpoints', () => {
       () => product.refinements.run(aRefinement()),
       ['status', 'reason', 'iterations', 'version', 'score', 'output'],
     ],
-    [
-      'fan-outs',
-      () =>
-        product.fanOuts.run(
-          aFanOut({
-            fan_out: {
-              tasks: [
-                aTask('t1', { adapter: scripted({ a: 1 }) }),
-                aTask('t2', { adapter: scripted({ b: 2 }) }),
-                aTask('t3', { adapter: failing('no') }),
-              ],
-            },
-          }),
-        ),
-      ['value', 'partial', 'completed', 'failed'],
-    ],
+    ['fan-outs', () => product.fanOuts.run(oneFails()), ['value', 'partial', 'completed', 'failed']],
   ])(
     '%s come to the same result, and say what happened',
     async (collection, run, same) => {
       const original = await run();
       const path = pathOf(collection, original.id);
-      const { items } = await checkpointsOf(path);
-      const picked = (status: Ended) =>
+      const { items } = await checkpointsOf(product, path);
+      const picked = (status: EndedWork) =>
         Object.fromEntries(same.map((name) => [name, (status.result as Record<string, unknown>)[name]]));
       let told = (await follow(`${product.url}${path}/events`)).filter(({ id }) => id !== null);
       for (const { sequence_num } of items.toReversed()) {
         await restore(path, sequence_num);
-        const again = await ended(path);
+        const again = await ended(product, path);
         expect({ at: sequence_num, state: again.state, ...picked(again) }).toEqual({
           at: sequence_num,
           state: original.state,
           ...picked(original),
         });
         expect(again.started_at).toBe(original.started_at);
-        const after = await checkpointsOf(path);
+        const after = await checkpointsOf(product, path);
         expect(turns(after)).toEqual(turns({ items, restores: [] }));
         expect(after.restores.at(-1)).toMatchObject({ checkpoint: sequence_num, reason: 'once more', by: 'local' });
         // What was told before stays, and what comes is told after it, without a hole.
@@ -135,7 +99,7 @@ describe('a session that is restored', () => {
     });
     await product.until(id, ({ lanes }) => lanes[0]?.state === 'FINALIZED');
     const path = pathOf('sessions', id);
-    const { items } = await checkpointsOf(path);
+    const { items } = await checkpointsOf(product, path);
     await restore(path, items.at(-1)!.sequence_num);
     const { lanes } = await product.until(id, ({ state }) => state === 'COMPLETE');
     expect(lanes.map(({ lane_id, state, attempt }) => [lane_id, state, attempt])).toEqual([
@@ -151,10 +115,13 @@ describe('a session that is restored', () => {
       policy: { ...noEarlyExit, deadline_ms: 2_000 },
     });
     const path = pathOf('sessions', ends.id);
-    const { items } = await checkpointsOf(path);
+    const { items } = await checkpointsOf(product, path);
     await pause(2_200);
     await restore(path, items.find(({ agent_id }) => agent_id === 'a')!.sequence_num);
-    expect(await ended(path)).toMatchObject({ state: 'COMPLETE', result: { ended_by: 'all_final', answer: 'blue' } });
+    expect(await ended(product, path)).toMatchObject({
+      state: 'COMPLETE',
+      result: { ended_by: 'all_final', answer: 'blue' },
+    });
   });
 
   test('takes frames of an external lane where its state stood', async () => {
@@ -167,7 +134,7 @@ describe('a session that is restored', () => {
     await restore(path, 0);
     const { body } = await frames({ type: 'final', msg_seq: 1, text: 'red' });
     expect(body).toMatchObject({ accepted: 1, duplicates: 0 });
-    expect(await ended(path)).toMatchObject({ state: 'COMPLETE', result: { answer: 'red' } });
+    expect(await ended(product, path)).toMatchObject({ state: 'COMPLETE', result: { answer: 'red' } });
   });
 
   test('goes on also when it had been terminated from outside, and is listed once', async () => {
@@ -179,9 +146,9 @@ describe('a session that is restored', () => {
     await product.until(id, ({ state }) => state !== 'INIT');
     await product.client.workflow.getHandle(id).terminate('a mistake');
     const path = pathOf('sessions', id);
-    expect(await ended(path)).toMatchObject({ lifecycle: 'cancelled' });
+    expect(await ended(product, path)).toMatchObject({ lifecycle: 'cancelled' });
     await restore(path, 0, 'it was a mistake');
-    expect(await ended(path)).toMatchObject({ lifecycle: 'completed' });
+    expect(await ended(product, path)).toMatchObject({ lifecycle: 'completed' });
     const listed = async () =>
       ((await product.get('/v1/work?tenant=restored-tenant')).body as { items: { lifecycle: string }[] }).items;
     for (let look = 0; look < 100 && (await listed()).some(({ lifecycle }) => lifecycle !== 'completed'); look += 1)
@@ -196,7 +163,7 @@ describe('a restore that is asked for twice', () => {
   test('with the same key is done once', async () => {
     const path = pathOf('sessions', (await aDone()).id);
     const first = await restore(path, 0, 'once', 'key-1');
-    await ended(path);
+    await ended(product, path);
     const second = await product.post(
       `${path}/restore`,
       { checkpoint: 0, reason: 'once' },
@@ -205,7 +172,7 @@ describe('a restore that is asked for twice', () => {
     expect(second.status).toBe(202);
     expect(second.headers.get('idempotent-replayed')).toBe('true');
     expect((second.body as Restored).temporal_run_id).toBe(first.temporal_run_id);
-    expect((await checkpointsOf(path)).restores).toHaveLength(1);
+    expect((await checkpointsOf(product, path)).restores).toHaveLength(1);
     const other = await product.post(
       `${path}/restore`,
       { checkpoint: 1, reason: 'once' },
@@ -223,7 +190,7 @@ describe('a restore that is asked for twice', () => {
     expect(done).toBeGreaterThan(0);
     for (const { status, body } of answers)
       if (status !== 202) expect(body).toMatchObject({ status: 409, code: 'conflict' });
-    expect(await ended(path)).toMatchObject({ state: 'COMPLETE' });
+    expect(await ended(product, path)).toMatchObject({ state: 'COMPLETE' });
   });
 });
 
@@ -234,7 +201,7 @@ describe('a debate that is restored with rollback', () => {
     const id = await product.debates.start(aDebate({ workspace: { path: workspace }, says: { solution: [plan] } }));
     const path = pathOf('debates', id);
     await product.debates.until(id, ({ report }) => report?.tasks.length === 1);
-    const items = (await checkpointsOf(path)).items;
+    const items = (await checkpointsOf(product, path)).items;
     const before = items.find(({ agent_id }) => agent_id === 'optimizer')!.sequence_num;
     const { status } = await product.post(`${path}/restore`, { checkpoint: before, reason: 'again', rollback: true });
     expect(status).toBe(202);
@@ -250,7 +217,7 @@ describe('a debate that is restored with rollback', () => {
     const id = await product.debates.start(aDebate({ says: { solution: [plan] } }));
     const path = pathOf('debates', id);
     await product.debates.until(id, ({ report }) => report?.tasks.length === 1);
-    const last = (await checkpointsOf(path)).items.at(-1)!.sequence_num;
+    const last = (await checkpointsOf(product, path)).items.at(-1)!.sequence_num;
     for (const checkpoint of [last, 99])
       expect(await product.post(`${path}/restore`, { checkpoint, reason: 'again', rollback: true })).toMatchObject({
         status: checkpoint === 99 ? 404 : 409,
@@ -287,7 +254,7 @@ describe('a restore that cannot be', () => {
     const problem = await problemOf(path, body);
     expect(problem).toMatchObject({ status: 422, code: 'invalid_request' });
     expect(problem.errors!.map(({ path: fault }) => fault)).toEqual([at]);
-    expect((await checkpointsOf(path)).restores).toEqual([]);
+    expect((await checkpointsOf(product, path)).restores).toEqual([]);
   });
 
   test('a reason that is a book is refused', async () => {
