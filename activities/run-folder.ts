@@ -8,7 +8,7 @@ import { ParleyError } from '../src/domain/errors.js';
 import { toFailure } from '../src/failure.js';
 import { beating } from './asking.js';
 import type { ExecutionPort } from './execution/port.js';
-import { runFolder, resolveWorkspace, type WorkspaceRules } from './workspace.js';
+import { runFolder, resolveWorkspace, unwholeSuffix, type WorkspaceRules } from './workspace.js';
 
 export interface RunFolderPorts {
   workspaces: WorkspaceRules;
@@ -119,7 +119,7 @@ const filled = async (from: string, path: string, gitFolder: string): Promise<vo
 /** Made beside and moved there: a folder that is there is whole. */
 const copied = async (from: string | null, path: string): Promise<void> => {
   if (await exists(path)) return;
-  const half = `${path}.half`;
+  const half = path + unwholeSuffix;
   await rm(half, { recursive: true, force: true });
   if (from === null) await mkdir(half, { recursive: true, mode: 0o700 });
   else await cp(from, half, asItIs);

@@ -15,6 +15,9 @@ export interface WorkspaceRules {
 export const runFolder = ({ dataFolder }: Pick<WorkspaceRules, 'dataFolder'>, runId: string): string =>
   resolve(dataFolder, 'runs', runId);
 
+/** After the name of a folder of a run while it is being made. */
+export const unwholeSuffix = '.half';
+
 /**
  * Where a workspace really is, with every link followed (spec 02).
  * @param given what the request names; an absolute path

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Folder } from '../snapshot/folder.js';
 import { createPace } from '../snapshot/pace.js';
 import { removeAll } from '../snapshot/remove-all.js';
+import { unwholeSuffix } from '../workspace.js';
 import type { HistoriesPort } from './histories.js';
 
 export interface FoldersOptions {
@@ -15,8 +16,18 @@ export interface FoldersOptions {
   onProgress: () => void;
 }
 
-/** What is kept for a piece of work, in a folder of its id. */
-const byWork = ['namespaces', 'snapshots', 'executions'];
+/** What is kept for a piece of work, in a folder of its id. Of a run that is where it works, or has worked. */
+const byWork = ['namespaces', 'snapshots', 'executions', 'runs'];
+
+/** The work that a folder is of, or will be once it is whole. */
+const workOf = (folderName: string): string[] =>
+  folderName.endsWith(unwholeSuffix) ? [folderName, folderName.slice(0, -unwholeSuffix.length)] : [folderName];
+
+const isAnyKnown = async (ids: readonly string[], histories: HistoriesPort): Promise<boolean> => {
+  for (const id of ids) if (await histories.isKnown(id)) return true;
+  return false;
+};
+
 const unfinished = [join('artifacts', '.unfinished'), join('claims', '.unfinished')];
 
 const isGone = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
@@ -39,15 +50,15 @@ export const sweepFolders = async (options: FoldersOptions): Promise<number> => 
   const pace = createPace(signal);
   let removed = 0;
   for (const place of byWork.map((name) => join(dataFolder, name))) {
-    for (const workId of await oldIn(place, touchedBefore)) {
+    for (const name of await oldIn(place, touchedBefore)) {
       signal.throwIfAborted();
       onProgress();
-      if (await histories.isKnown(workId)) continue;
+      if (await isAnyKnown(workOf(name), histories)) continue;
       removed += 1;
       if (isDryRun) continue;
       const folder = Folder.open(place);
       try {
-        await removeAll(folder, Buffer.from(workId).toString('latin1'), pace);
+        await removeAll(folder, Buffer.from(name).toString('latin1'), pace);
       } finally {
         folder.close();
       }

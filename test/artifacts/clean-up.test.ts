@@ -149,7 +149,7 @@ describe('a clean-up', () => {
     expect(await stores.artifacts.has('acme', hash)).toBe(true);
   });
 
-  test.each(['namespaces', 'snapshots', 'executions'])(
+  test.each(['namespaces', 'snapshots', 'executions', 'runs'])(
     'removes the folders in %s of work that Temporal knows no more, whatever they forbid',
     async (place) => {
       const { dataFolder, ids, clean } = aSetting();
@@ -174,6 +174,18 @@ describe('a clean-up', () => {
       ]);
     },
   );
+
+  test('leaves the folder of a run that is being made, and removes one that nobody makes any more', async () => {
+    const { dataFolder, ids, clean } = aSetting();
+    const [known, unknown] = ['known.half', 'unknown.half'].map((name) => join(dataFolder, 'runs', name));
+    for (const folder of [known!, unknown!]) {
+      mkdirSync(folder, { recursive: true });
+      age(folder, 7_200_000);
+    }
+    ids.push('known');
+    expect(await clean({ now: Date.now })).toMatchObject({ folders: 1 });
+    expect([existsSync(known!), existsSync(unknown!)]).toEqual([true, false]);
+  });
 
   test('removes what writers that died have left unfinished', async () => {
     const { stores, dataFolder, clean } = aSetting();

@@ -13,7 +13,7 @@ import { invalidRequest, ProblemError } from '../problem.js';
 import { type AnyRoute, type Call, type Ports, route } from '../route.js';
 import type { WorkSetup, WorkStatus } from '../work-port.js';
 import { restoreExample } from './checkpoint-examples.js';
-import { type Begin, type KindRoutes, knownId } from './work-routes.js';
+import type { Begin, KindRoutes } from './work-routes.js';
 
 type Owner = (params: { id: string }, ports: Ports) => Promise<{ tenant: string; what: string }>;
 
@@ -220,8 +220,8 @@ export const timeTravelRoutes = <
           'forbidden',
           'Nobody approves what he started himself: leave the answer out, and let somebody else approve the fork.',
         );
-      const latest = await port(ports).status(knownId(kind, from));
-      const { tenant } = latest;
+      const { tenant } = await owner({ id: from }, ports);
+      const latest = await port(ports).status(from);
       const { request, carried } = await ports.checkpoints.origin(kind, from, body.checkpoint);
       const key = headers['idempotency-key'];
       const id = body.id ?? (key === undefined ? ports.newId(kind) : idForKey(kind, tenant, key));
