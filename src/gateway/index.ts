@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -206,6 +207,8 @@ const urlOf = ({ host }: Config, { port }: AddressInfo): string => {
 export const listen = async (ports: Ports, logger: Logger): Promise<Gateway> => {
   const { config } = ports;
   const draining = new AbortController();
+  // Each event stream listens to it; Node takes more than ten listeners for a leak, and says so.
+  setMaxListeners(0, draining.signal);
   const server = createServer(createApp({ ports, logger, draining: draining.signal }));
   server.keepAliveTimeout = keepAliveMs;
   // A connection that falls idle during the drain would otherwise be kept for its keep-alive time.
