@@ -17,10 +17,8 @@ import { cosineOfScore, VectorIndex, vectorSearchStages } from './mongo-vectors.
 import { fuse, wordsOf } from './rank.js';
 import { byElo, checked, inShort, searchText, successOf } from './remembered.js';
 
-/** A dead server is known after this; a URI may name its own `serverSelectionTimeoutMS`. */
-const serverSelectionTimeoutMs = 500;
-/** Of one operation as a whole. */
-const operationTimeoutMs = 10_000;
+/** Milliseconds, unless the URI names its own: after these a server that cannot be found, or that says nothing more, is dead. */
+const timeouts = { serverSelectionTimeoutMS: 500, socketTimeoutMS: 10_000 };
 /** The newest traces of a tenant, which are compared here where the server cannot do it. */
 const comparedHere = 1_000;
 
@@ -70,8 +68,7 @@ export class MongoMirror implements MirrorPort {
     try {
       this.#client = new MongoClient(uri, {
         appName: 'parley',
-        timeoutMS: operationTimeoutMs,
-        ...(!/[?&]serverSelectionTimeoutMS=/i.test(uri) && { serverSelectionTimeoutMS: serverSelectionTimeoutMs }),
+        ...Object.fromEntries(Object.entries(timeouts).filter(([name]) => !new RegExp(`[?&]${name}=`, 'i').test(uri))),
       });
     } catch (error) {
       throw wrongUri(error);

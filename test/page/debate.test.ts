@@ -1,7 +1,7 @@
 import type { CheckpointList } from '../../src/contracts/checkpoint.js';
 import { openDebateSchema, type OpenDebateBody } from '../../src/contracts/debate.js';
 import { aDebate, agrees, makeWorkspace, objects, proposes, repairs, sh } from '../support/debate-bodies.js';
-import { startCuttableProxy } from './cuttable-proxy.js';
+import { startCuttableProxy } from '../support/cuttable-proxy.js';
 import {
   describeDebatePage,
   expectComplaint,

@@ -5,6 +5,7 @@ import { explained } from '../../../activities/memory/mongo-errors.js';
 import { cosineOfScore, VectorIndex, vectorSearchStages } from '../../../activities/memory/mongo-vectors.js';
 import type { SimilarTrace, TraceRecord } from '../../../src/contracts/memory.js';
 import { ParleyError } from '../../../src/domain/errors.js';
+import { startCuttableProxy } from '../../support/cuttable-proxy.js';
 import { startFerretDb, type MongoServer } from '../../support/ferretdb.js';
 import { findFerretDb } from '../../support/parts.js';
 import { aTrace, change, minute, shop, traceId } from './traces.js';
@@ -119,6 +120,20 @@ describeWithServer('memory in MongoDB (needs FerretDB)', () => {
     await server.start();
     expect(await mirror.mirror(aTrace('b'))).toEqual({ stored: true });
     expect((await mirror.ratings('default', []))[0]).toMatchObject({ persona_id: 'critic', matches: 2 });
+  });
+
+  test('says that the server says nothing any more', async () => {
+    const proxy = await startCuttableProxy(server.uri.replace('mongodb:', 'http:'));
+    const uri = `${proxy.url.replace('http:', 'mongodb:')}/silent?socketTimeoutMS=500&retryWrites=false`;
+    try {
+      const mirror = aMirror(uri);
+      await mirrored(mirror, aTrace('a'));
+      proxy.stall();
+      const error = await failureOf(mirror.mirror(aTrace('b')));
+      expect({ code: error.code, retryable: error.retryable }).toEqual({ code: 'unavailable', retryable: true });
+    } finally {
+      await proxy.close();
+    }
   });
 });
 

@@ -4,6 +4,8 @@ export interface CuttableProxy {
   url: string;
   /** Breaks every connection, as a network does; new ones are served. */
   cut(): void;
+  /** Passes nothing on any more that `target` answers, on any connection. */
+  stall(): void;
   close(): Promise<void>;
 }
 
@@ -11,6 +13,8 @@ export interface CuttableProxy {
 export const startCuttableProxy = async (target: string): Promise<CuttableProxy> => {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
+  const upstreams = new Set<Socket>();
+  let isStalled = false;
   const server = createServer((downstream) => {
     const upstream = connect(Number(port), hostname);
     for (const socket of [downstream, upstream]) {
@@ -18,7 +22,11 @@ export const startCuttableProxy = async (target: string): Promise<CuttableProxy>
       socket.on('close', () => sockets.delete(socket));
       socket.on('error', () => socket.destroy());
     }
-    downstream.pipe(upstream).pipe(downstream);
+    downstream.pipe(upstream);
+    if (isStalled) upstream.resume();
+    else upstream.pipe(downstream);
+    upstreams.add(upstream);
+    upstream.on('close', () => upstreams.delete(upstream));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const cut = (): void => {
@@ -27,6 +35,10 @@ export const startCuttableProxy = async (target: string): Promise<CuttableProxy>
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     cut,
+    stall: () => {
+      isStalled = true;
+      for (const upstream of upstreams) upstream.unpipe().resume();
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
