@@ -21,6 +21,7 @@ import { routes } from './routes/index.js';
 const require = createRequire(import.meta.url);
 const pageFolder = fileURLToPath(new URL('../page/', import.meta.url));
 const preactModule = join(dirname(require.resolve('htm')), '..', 'preact', 'standalone.module.js');
+const yamlModules = join(dirname(require.resolve('yaml/package.json')), 'browser');
 
 export interface AppOptions {
   ports: Ports;
@@ -133,6 +134,7 @@ export const createApp = ({
   app.get('/vendor/htm-preact.js', (_request, response) => {
     response.type('text/javascript').sendFile(preactModule);
   });
+  app.use('/vendor/yaml', express.static(yamlModules, { index: false, maxAge: '1h' }));
   if (existsSync(pageFolder)) app.use(express.static(pageFolder, { extensions: ['html'] }));
   app.use((request) => {
     throw notHere(request.path);

@@ -57,6 +57,22 @@ export const pause = (ms, signal) =>
     signal.addEventListener('abort', done);
   });
 
+/** Milliseconds until a gateway that is busy or away is asked again. */
+const patienceMs = 3_000;
+
+/** What is there, as soon as the gateway can tell: one that is busy or away is asked again, until `signal`. */
+export const getPatiently = async (path, signal) => {
+  for (;;) {
+    try {
+      return await get(path, signal);
+    } catch (error) {
+      const isAway = error instanceof TypeError || error.problem?.status === 503;
+      if (signal.aborted || !isAway) throw error;
+      await pause(patienceMs, signal);
+    }
+  }
+};
+
 /** Splits server-sent events off the text of a stream; `feed` returns the messages that have become complete. */
 export const createEventParser = () => {
   let rest = '';

@@ -1,24 +1,12 @@
 // What is known of the checkpoints of one piece of work, kept up to date.
 import { useEffect, useRef, useState } from '/vendor/htm-preact.js';
-import { get, pause, Refusal } from './api.js';
+import { get, getPatiently, pause } from './api.js';
 import { endedLifecycle } from './model.js';
 
 /** Milliseconds between two looks while the work runs. */
 const lookEveryMs = 3_000;
 /** Milliseconds that a checkpoint has to stay chosen before it is asked for: each costs a replay of the history. */
 const restMs = 150;
-
-/** What is there, as soon as the gateway can tell: one that is busy is asked again. */
-const patiently = async (path, signal) => {
-  for (;;) {
-    try {
-      return await get(path, signal);
-    } catch (error) {
-      if (signal.aborted || !(error instanceof Refusal) || error.problem.status !== 503) throw error;
-      await pause(lookEveryMs, signal);
-    }
-  }
-};
 
 /** {status, items, restores} of the work at `path`; null while they are not known. */
 export const useCheckpoints = (path) => {
@@ -59,7 +47,7 @@ export const useCheckpoint = (path, number, version) => {
     const { signal } = leaving;
     const inspect = async (wanted) => {
       const key = `${version} ${wanted}`;
-      if (!kept.current.has(key)) kept.current.set(key, await patiently(`${path}/checkpoints/${wanted}`, signal));
+      if (!kept.current.has(key)) kept.current.set(key, await getPatiently(`${path}/checkpoints/${wanted}`, signal));
       return kept.current.get(key);
     };
     const read = async () => {

@@ -191,6 +191,7 @@ export const CheckpointsView = ({ collection, id, number: named }) => {
         number=${number}
         status=${work.status}
         asked=${kind.asked}
+        names=${kind.acts}
         outputs=${isShown ? shown.state.outputs : null}
       />`}
     </header>

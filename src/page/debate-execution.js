@@ -5,14 +5,8 @@ import { Findings } from './debate-transcript.js';
 import { endOf, enforcement, restoredWords } from './debate-words.js';
 import { sentence } from './model.js';
 import { Badge } from './parts.js';
+import { Stream } from './step-output.js';
 import { bytes, duration } from './units.js';
-
-const Output = ({ name, text, of }) =>
-  text !== '' &&
-  html`<figure class="stream">
-    <figcaption>${name}</figcaption>
-    <pre class="output" tabindex="0" role="group" aria-label="${name} of ${of}">${text}</pre>
-  </figure>`;
 
 const Enforced = ({ enforced }) => {
   const { held, notHeld } = enforcement(enforced);
@@ -30,8 +24,8 @@ const Ran = ({ command, of, isOpen }) => {
   const { stdout_tail: stdout, stderr_tail: stderr, output_bytes: size, truncated, enforced } = command;
   return html`<details open=${isOpen} onToggle=${showEnds}>
     <summary>${size === 0 ? 'No output' : `Output, ${bytes(size)}${truncated ? ', its end kept' : ''}`}</summary>
-    <${Output} name="stdout" text=${stdout} of=${of} />
-    <${Output} name="stderr" text=${stderr} of=${of} />
+    <${Stream} name="stdout" text=${stdout} of=${of} />
+    <${Stream} name="stderr" text=${stderr} of=${of} />
     <${Enforced} enforced=${enforced} />
   </details>`;
 };

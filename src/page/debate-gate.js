@@ -3,9 +3,8 @@ import { post, savedKey } from './api.js';
 import { NameField, savedName, saveName } from './approver.js';
 import { gateTasks } from './debate-model.js';
 import { TaskList } from './debate-plan.js';
-import { approvals } from './debate-steps.js';
-import { words } from './model.js';
-import { Badge, FactList, Faults, until } from './parts.js';
+import { Refused } from './feedback-history.js';
+import { FactList, Faults, until } from './parts.js';
 
 export const sandboxWords = ({ backend, network }) =>
   `${backend === 'auto' ? 'the strongest there is' : backend}, ${network ? 'with network' : 'no network'}`;
@@ -31,19 +30,6 @@ const whoFacts = (approval) => {
     ['May not approve', starter && `${starter}, who started it`],
   ];
 };
-
-const Refused = ({ approval }) =>
-  approval.refused_count > 0 &&
-  html`<details class="refused">
-    <summary>
-      ${approval.refused_count === 1 ? '1 answer was refused' : `${approval.refused_count} answers were refused`}
-    </summary>
-    <ul>
-      ${approval.refused.map(
-        ({ provided_by: person, message }) => html`<li><strong>${person}</strong>: ${message}</li>`,
-      )}
-    </ul>
-  </details>`;
 
 const buttons = { approve: 'primary', reject: 'danger' };
 
@@ -141,49 +127,7 @@ export const Gate = ({ status, approval, path, refresh }) => {
         <span class="hint">Your answer counts for this content alone, sha256</span> <code>${request.digest}</code>
       </p>
     </div>
-    <${Refused} approval=${approval} />
+    <${Refused} asked=${approval} />
     <${AnswerForm} key=${request.request_id} approval=${approval} path=${path} refresh=${refresh} />
   </section>`;
-};
-
-/** What people were asked before, as evidence. */
-export const PastApprovals = ({ feedback }) => {
-  const closed = feedback.filter(({ state }) => state !== 'open');
-  return (
-    closed.length > 0 &&
-    html`<section aria-labelledby="approvals-title">
-      <h2 id="approvals-title">Approvals</h2>
-      <ul class="approvals">
-        ${closed.map(
-          (approval) =>
-            html`<li key=${approval.request.request_id}>
-              <p class="task-head">
-                <strong>${approval.request.step}</strong> <${Badge} state=${approval.outcome} />
-                <span class="hint">${approvals(approval)} of ${approval.needed}</span>
-              </p>
-              <ul>
-                ${approval.answers.map(
-                  (answer) =>
-                    html`<li>
-                      ${answer.provided_by}: ${words(answer.response)}${answer.comment && `, “${answer.comment}”`}
-                      <span class="hint">
-                        ${[
-                          new Date(answer.parsed_at).toLocaleString(undefined, {
-                            dateStyle: 'medium',
-                            timeStyle: 'short',
-                          }),
-                          `by ${answer.source}`,
-                          answer.authenticated ? 'with a key' : 'without a key',
-                        ].join(', ')}
-                      </span>
-                    </li>`,
-                )}
-              </ul>
-              <p class="digest"><code>${approval.request.request_id}</code> <code>${approval.request.digest}</code></p>
-              <${Refused} approval=${approval} />
-            </li>`,
-        )}
-      </ul>
-    </section>`
-  );
 };

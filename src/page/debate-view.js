@@ -1,29 +1,19 @@
-import { html, useEffect, useRef } from '/vendor/htm-preact.js';
+import { html } from '/vendor/htm-preact.js';
 import { pathOf } from './api.js';
 import { Execution } from './debate-execution.js';
-import { Gate, PastApprovals, sandboxWords } from './debate-gate.js';
+import { Gate, sandboxWords } from './debate-gate.js';
 import * as debates from './debate-model.js';
 import { Plan } from './debate-plan.js';
 import { stepsOf } from './debate-steps.js';
 import { Transcript } from './debate-transcript.js';
 import { Votes } from './debate-votes.js';
 import { announcement, describeEvent, nowWords, outcomeTitles } from './debate-words.js';
+import { FeedbackHistory } from './feedback-history.js';
 import { isEnded, percent, sentence } from './model.js';
 import { Course, FactList, toneOf } from './parts.js';
+import { StepLine } from './step-line.js';
 import { counted } from './units.js';
-import { Timeline, useWork, WorkPage } from './work-view.js';
-
-const standWords = { done: 'done', failed: 'failed', now: 'now', ahead: 'to come', skipped: 'left out' };
-
-const Steps = ({ model }) =>
-  html`<ol class="steps" aria-label="Where it stands">
-    ${stepsOf(model).map(
-      ({ name, stand, note }) =>
-        html`<li key=${name} class=${stand} aria-current=${stand === 'now' ? 'step' : undefined}>
-          ${name}${note && html` <small>${note}</small>`}<span class="hidden">, ${standWords[stand]}</span>
-        </li>`,
-    )}
-  </ol>`;
+import { Timeline, useFocusAfter, useWork, WorkPage } from './work-view.js';
 
 /** The latest words of a text. */
 const ending = (text, most = 300) => (text.length > most ? `…${text.slice(-most)}` : text);
@@ -93,20 +83,10 @@ const Evidence = ({ result, status }) =>
     />
   </section>`;
 
-/** Once the gate that held the focus is gone, what came of it is where a person looks next. */
-const useFocusAfter = (gate) => {
-  const before = useRef(gate);
-  useEffect(() => {
-    const isGone = before.current !== null && gate !== before.current;
-    before.current = gate;
-    if (isGone && document.activeElement === document.body) document.getElementById('outcome-title')?.focus();
-  }, [gate]);
-};
-
 /** A debate as it is, or as it was at a checkpoint; `gate` is the form of the open gate, if it may be answered here. */
 export const DebateBody = ({ model, isLive, gate = null }) => {
   const { status, result } = model;
-  return html`<${Steps} model=${model} />
+  return html`<${StepLine} steps=${stepsOf(model)} />
     ${gate}
     <div class="overview">
       <${Outcome} model=${model} />
@@ -127,7 +107,7 @@ export const DebateBody = ({ model, isLive, gate = null }) => {
       <${Transcript} model=${model} />
       <${Votes} model=${model} />
     </div>`}
-    <${PastApprovals} feedback=${status.feedback} />
+    <${FeedbackHistory} title="Approvals" feedback=${status.feedback} />
     ${result && html`<${Evidence} result=${result} status=${status} />`}`;
 };
 

@@ -1,10 +1,12 @@
 import { html } from '/vendor/htm-preact.js';
+import { NameField } from './approver.js';
 import { sandboxWords } from './debate-gate.js';
 import { TaskList } from './debate-plan.js';
-import { choicesOf, needsWords } from './inbox-model.js';
-import { collectionOf, workHref } from './links.js';
+import { choicesOf, needsWords, titleOf } from './inbox-model.js';
+import { collectionOf, viewedKinds, workHref } from './links.js';
 import { ago, FactList, Faults, until } from './parts.js';
-import { workKinds } from './work-kinds.js';
+import { nextWords, promptParts, stepName } from './run-words.js';
+import { StepOutput } from './step-output.js';
 
 const people = (names) => names.join(', ');
 
@@ -14,18 +16,27 @@ const whoFacts = ({ needed, approvals, approved_by: given, may_answer: able, may
   ['May not approve', starter && `${starter}, who started it`],
 ];
 
-/** Exactly what is approved: the tasks of a plan as they would run, anything else as it is. */
+/** Exactly what is approved, as the digest has it. */
+const Whole = ({ content }) =>
+  html`<details>
+    <summary>Exactly what is approved, as JSON</summary>
+    <pre class="output" tabindex="0" role="group" aria-label="What is approved">
+${JSON.stringify(content, null, 2)}</pre
+    >
+  </details>`;
+
+/** What is asked, and what about: the tasks of a plan as they would run, or what a step has left. */
 const Content = ({ content, prompt }) => {
   if (content === null) return html`<p class="said">${prompt}</p>`;
-  if (!Array.isArray(content.tasks)) {
-    return html`<p class="said">${prompt}</p>
-      <pre class="output" tabindex="0" role="group" aria-label="What is approved">
-${JSON.stringify(content, null, 2)}</pre
-      >`;
+  if (Array.isArray(content.tasks)) {
+    return html`<p class="said">${prompt.split('\nTask: ')[0]}</p>
+      <${TaskList} tasks=${content.tasks} whole />
+      ${content.done?.length > 0 && html`<p class="hint">Done already, and not run again: ${people(content.done)}.</p>`}`;
   }
-  return html`<p class="said">${prompt.split('\nTask: ')[0]}</p>
-    <${TaskList} tasks=${content.tasks} whole />
-    ${content.done?.length > 0 && html`<p class="hint">Done already, and not run again: ${people(content.done)}.</p>`}`;
+  const { question, hasOutput } = promptParts(prompt, content.output);
+  return html`<p class="said">${question}</p>
+    ${hasOutput && html`<${StepOutput} output=${content.output} of="what is asked about" isOpen />`}
+    <${Whole} content=${content} />`;
 };
 
 const Digest = ({ content, request }) => {
@@ -37,18 +48,38 @@ const Digest = ({ content, request }) => {
   return html`<p class="digest"><span class="hint">${meaning}</span> <code>${request.digest}</code></p>`;
 };
 
-/** One open request: what is asked, what is approved, who may answer, and the answer's form. */
-export const InboxItem = ({ item, answer, choose, setWords, send, field }) => {
-  const { work_id: id, kind, tenant, about, request, content, policy_version: rules } = item;
+const Choices = ({ item, choice, choose }) =>
+  html`<div class="choices" role="group" aria-label="Your answer">
+    ${choicesOf(item).map(
+      ({ value, label, effect, letter, number }) =>
+        html`<button
+          type="button"
+          key=${value}
+          class="choice"
+          aria-pressed=${choice === value}
+          onClick=${() => choose(value)}
+        >
+          <kbd>${letter ?? number}</kbd> <strong>${label}</strong> <span class="hint">${effect}</span>
+        </button>`,
+    )}
+  </div>`;
+
+/**
+ * One open request: what is asked, what is approved, who may answer, and the answer's form.
+ * @param title where it stands beside its work, which then needs no name; `home` is then a reference to it, for the focus, and
+ * `naming` what the field for the name of who answers needs
+ */
+export const InboxItem = ({ item, title, home, naming, answer, choose, setWords, send, words: field }) => {
+  const { work_id: id, kind, tenant, request, content, policy_version: rules } = item;
   const { choice, words, busy, error } = answer;
-  const collection = collectionOf(kind);
   const name = `${kind} ${id}`;
   const workspace = content?.workspace;
   return html`<article class="inbox-item" aria-labelledby="inbox-item-title">
-    <h2 id="inbox-item-title">${about}</h2>
+    <h2 id="inbox-item-title" tabindex="-1" ref=${home}>${title ?? titleOf(item)}</h2>
     <p class="row-meta">
-      ${workKinds.has(collection) ? html`<a href=${workHref(collection, id)}>${name}</a>` : name}
-      ${tenant !== 'default' && ` · ${tenant}`} · asked ${ago(request.opened_at)}
+      ${!title &&
+      html`${viewedKinds.has(kind) ? html`<a href=${workHref(collectionOf(kind), id)}>${name}</a>` : name} · `}
+      ${!title && tenant !== 'default' && `${tenant} · `}asked ${ago(request.opened_at)}
       ${request.expires_at &&
       ` · expires ${until(request.expires_at)}${request.on_timeout ? `, then ${request.on_timeout}` : ''}`}
     </p>
@@ -58,6 +89,8 @@ export const InboxItem = ({ item, answer, choose, setWords, send, field }) => {
         facts=${[
           ['Workspace', typeof workspace === 'string' && html`<code>${workspace}</code>`],
           ['Sandbox', content?.sandbox && sandboxWords(content.sandbox)],
+          ['At', content?.step && stepName(content.phase, content.step)],
+          ['Then', content?.next && nextWords(content.next)],
           ...whoFacts(item),
           ['Rules', rules],
           ['Request', html`<code>${request.request_id}</code>`],
@@ -72,20 +105,8 @@ export const InboxItem = ({ item, answer, choose, setWords, send, field }) => {
         send();
       }}
     >
-      <div class="choices" role="group" aria-label="Your answer">
-        ${choicesOf(item).map(
-          ({ value, label, effect, letter, number }) =>
-            html`<button
-              type="button"
-              key=${value}
-              class="choice"
-              aria-pressed=${choice === value}
-              onClick=${() => choose(value)}
-            >
-              <kbd>${letter ?? number}</kbd> <strong>${label}</strong> <span class="hint">${effect}</span>
-            </button>`,
-        )}
-      </div>
+      ${request.options.length > 0 && html`<${Choices} item=${item} choice=${choice} choose=${choose} />`}
+      ${naming && html`<${NameField} ...${naming} />`}
       <label for="inbox-words">${request.type === 'input' ? 'Your answer' : 'Comment'}</label>
       <textarea
         id="inbox-words"

@@ -76,6 +76,10 @@ export const moveBy = (inbox, step) => {
   if (item) inbox.selected = keyOf(item);
 };
 
+/** What a person calls the work: what it is about, and where that is but a number, the kind with it. */
+export const titleOf = ({ kind, name, about }) =>
+  about === name ? `${kind.replace(/^./, (first) => first.toUpperCase())} ${name}` : about;
+
 /** An answer of this person counted: it leaves, even where others have to answer as well. */
 export const takeAnswered = (inbox, key) => {
   inbox.answered.add(key);

@@ -1,23 +1,15 @@
 import { html, useEffect, useRef, useState } from '/vendor/htm-preact.js';
 import { get } from './api.js';
 import { AskForm } from './ask-form.js';
-import { collectionOf, workHref } from './links.js';
+import { collectionOf, viewedKinds, workHref } from './links.js';
 import { firstLine, ordinaryWaits } from './model.js';
 import { ago, Badge } from './parts.js';
 import { StartDebate } from './start-debate.js';
 import { StartFanOut } from './start-fan-out.js';
 import { StartRefinement } from './start-refinement.js';
+import { StartRun } from './start-run.js';
 
-const kinds = [
-  ['', 'all kinds'],
-  ['session', 'sessions'],
-  ['debate', 'debates'],
-  ['fan-out', 'fan-outs'],
-  ['refinement', 'refinements'],
-];
-
-/** The kinds that have a view of their own here. */
-const shown = new Set(kinds.map(([kind]) => kind));
+const kinds = [['', 'all kinds'], ...[...viewedKinds].map((kind) => [kind, collectionOf(kind)])];
 
 const filters = [
   ['', 'all'],
@@ -28,11 +20,26 @@ const filters = [
   ['cancelled', 'cancelled'],
 ];
 
-/** The states in which each kind's machine ends; a cancelled debate is an aborted one, an aborted refinement has an output. */
+/**
+ * The states in which each kind's machine ends; a cancelled debate is an aborted one, an aborted refinement has an output, and a
+ * run that failed waits for a person.
+ */
 const ends = {
-  complete: { session: ['COMPLETE'], debate: ['DONE'], 'fan-out': ['COMPLETED'], refinement: ['COMPLETE', 'ABORTED'] },
-  failed: { session: ['ERROR'], debate: ['ABORTED'], 'fan-out': ['FAILED'], refinement: ['FAILED'] },
-  cancelled: { session: ['CANCELLED'], debate: ['ABORTED'], 'fan-out': ['CANCELLED'], refinement: ['CANCELLED'] },
+  complete: {
+    session: ['COMPLETE'],
+    debate: ['DONE'],
+    'fan-out': ['COMPLETED'],
+    refinement: ['COMPLETE', 'ABORTED'],
+    run: ['completed'],
+  },
+  failed: { session: ['ERROR'], debate: ['ABORTED'], 'fan-out': ['FAILED'], refinement: ['FAILED'], run: ['error'] },
+  cancelled: {
+    session: ['CANCELLED'],
+    debate: ['ABORTED'],
+    'fan-out': ['CANCELLED'],
+    refinement: ['CANCELLED'],
+    run: ['cancelled'],
+  },
 };
 
 /** Of one kind the gateway finds a state; what it cannot be asked for is taken from a longer page. */
@@ -54,13 +61,16 @@ const fits = (filter, { kind, state, lifecycle }) => {
   return !(filter in ends) || Boolean(ends[filter][kind]?.includes(state));
 };
 
-const href = ({ kind, id, links }) => (shown.has(kind) ? workHref(collectionOf(kind), id) : links.web_ui);
+const href = ({ kind, id, links }) => (viewedKinds.has(kind) ? workHref(collectionOf(kind), id) : links.web_ui);
 
 /** Whether it waits for more than its own lanes and workers. */
 const isHeldUp = ({ waiting_for: reason }) => reason !== null && !ordinaryWaits.has(reason);
 
-/** The summary without the kind, which stands below it. */
-const title = ({ id, kind, summary }) => firstLine(summary).replace(`${kind}: `, '') || id;
+/** The summary without the kind, which stands below it; a run has only the number of what it works on for a name. */
+const title = ({ id, kind, summary }) => firstLine(summary).replace(`${kind}: `, kind === 'run' ? 'Run ' : '') || id;
+
+/** Where it stands; why a run does not move, its state says. */
+const stateOf = (item) => (isHeldUp(item) && item.kind !== 'run' ? 'waiting' : item.state);
 
 /** Newest first, asked for again every two seconds while somebody looks. */
 const useWorkList = (kind, filter) => {
@@ -138,6 +148,7 @@ export const ListView = () => {
       <${StartFanOut} />
       <${StartRefinement} />
       <${StartDebate} />
+      <${StartRun} />
     </div>
     <section class="work" aria-labelledby="work-title">
       <div class="work-head">
@@ -163,7 +174,7 @@ export const ListView = () => {
                   html`<li key=${item.id}>
                     <a class="row" href=${href(item)}>
                       <span class="row-title">${title(item)}</span>
-                      <${Badge} state=${isHeldUp(item) ? 'waiting' : item.state} />
+                      <${Badge} state=${stateOf(item)} />
                       <span class="row-meta">
                         ${item.kind} · ${item.tenant === 'default' ? '' : `${item.tenant} · `}
                         <time datetime=${item.started_at}>${ago(item.started_at)}</time>${' · '}<code>${item.id}</code>

@@ -58,7 +58,10 @@ export const describeCommon = ({ event, data }) => {
       return ['person', `asked for an answer: ${firstLine(data.request.prompt)}`];
     case 'feedback_received': {
       const { provided_by: person, response, comment } = data.answer;
-      return ['person', `${person}: ${words(response)}${comment ? `, ${firstLine(comment)}` : ''}`];
+      return [
+        'person',
+        `${person}: ${headline(response.replaceAll('_', ' '))}${comment ? `, ${firstLine(comment)}` : ''}`,
+      ];
     }
     case 'restored':
       return ['restored', `to checkpoint ${data.checkpoint} by ${data.by}: ${data.reason}`];

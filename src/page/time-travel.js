@@ -67,13 +67,13 @@ const parsed = (text) => {
   }
 };
 
-const Fork = ({ collection, id, number, asked, outputs, leave }) => {
+const Fork = ({ collection, id, number, asked, outputs, hrefOf, leave }) => {
   const open = outputs.feedback?.findLast(({ state }) => state === 'open')?.request ?? null;
   const ways = waysOf(asked, open);
   const [way, setWay] = useState(ways[0][0]);
   const [text, setText] = useState(asked ? outputs[asked] : '');
   const [json, setJson] = useState('{}');
-  const [response, setResponse] = useState(open?.options[0].value ?? '');
+  const [response, setResponse] = useState(open?.options[0]?.value ?? '');
   const key = useKey();
   const { change, fault } = parsed(json);
   const act = async () => {
@@ -87,7 +87,7 @@ const Fork = ({ collection, id, number, asked, outputs, leave }) => {
       { checkpoint: number, ...how },
       { 'idempotency-key': key },
     );
-    location.hash = compareHref(id, forked);
+    location.hash = hrefOf(forked);
   };
   return html`<${ActForm} act=${act} name="Fork from checkpoint ${number}" busyName="Forking…" leave=${leave}>
     <p>${`A new ${outputs.kind} with an id of its own goes on from there; this one stays as it is.`}</p>
@@ -111,17 +111,24 @@ const Fork = ({ collection, id, number, asked, outputs, leave }) => {
         onInput=${(event) => setText(event.target.value)}
       ></textarea>`}
     ${way === 'answer' &&
-    html`<label for="response">${firstLine(open.prompt)}</label>
-      <select id="response" value=${response} onChange=${(event) => setResponse(event.target.value)}>
-        ${open.options.map(({ value, label }) => html`<option value=${value}>${label}</option>`)}
-      </select>`}
+    html`<label for="response">${firstLine(open.prompt)}</label> ${open.options.length === 0
+        ? html`<input
+            id="response"
+            required
+            maxlength="20000"
+            value=${response}
+            onInput=${(event) => setResponse(event.target.value)}
+          />`
+        : html`<select id="response" value=${response} onChange=${(event) => setResponse(event.target.value)}>
+            ${open.options.map(({ value, label }) => html`<option value=${value}>${label}</option>`)}
+          </select>`}`}
     ${way === 'json' &&
     html`<label for="json">Change</label>
       <textarea
         id="json"
         class="code"
         rows="6"
-        spellcheck="false"
+        spellcheck=${false}
         aria-describedby="json-hint"
         value=${json}
         ref=${(field) => field?.setCustomValidity(fault)}
@@ -174,14 +181,17 @@ const acts = {
 };
 
 /**
- * The three buttons below the time line.
+ * The buttons below the time line.
  * @param outputs the status document of the checkpoint; null: it is not known, and nothing can start from it
+ * @param names which of the acts this kind of work has
  */
-export const TimeTravel = ({ collection, id, number, status, asked, outputs }) => {
+export const TimeTravel = ({ collection, id, number, status, asked, outputs, names = Object.keys(acts) }) => {
   const [open, setOpen] = useState(null);
   const act = acts[open];
+  /** What is looked at after a fork: both beside each other, where that can be. */
+  const hrefOf = (forked) => (names.includes('Compare') ? compareHref(id, forked) : workHref(collection, forked));
   return html`<div class="travel">
-    ${Object.keys(acts).map(
+    ${names.map(
       (name) =>
         html`<button
           key=${name}
@@ -203,6 +213,7 @@ export const TimeTravel = ({ collection, id, number, status, asked, outputs }) =
           status=${status}
           asked=${asked}
           outputs=${outputs}
+          hrefOf=${hrefOf}
           leave=${leave}
         />`}
     <//>`}

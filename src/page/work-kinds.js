@@ -4,12 +4,15 @@ import * as fanOuts from './fan-out-model.js';
 import { FanOutBody, FanOutView, titleOf } from './fan-out-view.js';
 import * as refinements from './refinement-model.js';
 import { RefinementBody, RefinementView } from './refinement-view.js';
+import * as runs from './run-model.js';
+import { RunBody, RunView, titleOf as runTitle } from './run-view.js';
 import * as sessions from './session-model.js';
 import { SessionBody, SessionView } from './session-view.js';
 
 /**
  * The kinds of work that have views here, by collection: `View` is the live page, `Body` what it shows of a model, `textOf` what
- * the work is about, and `asked` the field of the request that says so, where a fork may put it in other words.
+ * the work is about, `asked` the field of the request that says so, where a fork may put it in other words, and `acts` what can
+ * be done from a checkpoint, where that is not everything.
  */
 export const workKinds = new Map([
   [
@@ -24,5 +27,9 @@ export const workKinds = new Map([
   [
     refinements.collection,
     { model: refinements, View: RefinementView, Body: RefinementBody, textOf: ({ task }) => task, asked: 'task' },
+  ],
+  [
+    runs.collection,
+    { model: runs, View: RunView, Body: RunBody, textOf: runTitle, asked: null, acts: ['Restore', 'Fork'] },
   ],
 ]);

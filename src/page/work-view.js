@@ -109,6 +109,16 @@ export const useWork = (kind, id) => {
   return { model: model.current, connected, error, refresh };
 };
 
+/** Once the gate that held the focus is gone, what came of it is where a person looks next. */
+export const useFocusAfter = (gate) => {
+  const before = useRef(gate);
+  useEffect(() => {
+    const isGone = before.current !== null && gate !== before.current;
+    before.current = gate;
+    if (isGone && document.activeElement === document.body) document.getElementById('outcome-title')?.focus();
+  }, [gate]);
+};
+
 const CancelButton = ({ path, refresh, refused }) => {
   const cancel = async () => {
     refused(null);

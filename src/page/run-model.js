@@ -1,0 +1,57 @@
+// What a person has seen of a run so far, as plain data. All of it stands in its status; the events tell when to look, and its story.
+
+export const collection = 'runs';
+export const lookEveryMs = 3_000;
+export const asksForStatus = ({ event }) => event !== 'log';
+
+export const createModel = () => ({
+  status: null,
+  /** Durable events in order. */
+  events: [],
+});
+
+export const takeStatus = (model, status) => {
+  model.status = status;
+};
+
+/** What a status alone tells: how it was at a checkpoint. */
+export const modelAt = (status) => ({ ...createModel(), status });
+
+/** A run says nothing itself: its work does. */
+export const takePartial = () => true;
+
+export const takeEvent = (model, event) => {
+  model.events.push(event);
+};
+
+const isSettled = ({ state }) => state === 'completed' || state === 'skipped';
+
+/** Steps that are done or left out, of how many. */
+export const progress = ({ phases }) => {
+  const steps = phases.flatMap((phase) => phase.steps);
+  return { settled: steps.filter(isSettled).length, total: steps.length };
+};
+
+const standOf = (steps, isOver) => {
+  if (steps.every(({ state }) => state === 'skipped')) return 'skipped';
+  if (steps.every(isSettled)) return 'done';
+  if (steps.some(({ state }) => state === 'failed')) return 'failed';
+  if (isOver) return steps.some(({ attempts }) => attempts.length > 0) ? 'failed' : 'skipped';
+  return steps.every(({ state }) => state === 'pending') ? 'ahead' : 'now';
+};
+
+/** The phases as a way, as stepsOf has it for debates: {name, stand, note}. */
+export const phasesOf = ({ phases, phase: present, ended_at: endedAt }) =>
+  phases.map(({ name, steps }) => {
+    const stand = standOf(steps, endedAt !== null);
+    const settled = steps.filter(isSettled).length;
+    return {
+      name,
+      stand: stand === 'ahead' && name === present ? 'now' : stand,
+      note: steps.length > 1 ? `${settled} of ${steps.length}` : '',
+    };
+  });
+
+/** The request that people are asked at the moment, or null. */
+export const openRequest = ({ feedback, ended_at: endedAt }) =>
+  endedAt === null ? (feedback.findLast(({ state }) => state === 'open') ?? null) : null;

@@ -1,0 +1,86 @@
+// A run in words: its steps, what it asks, its events.
+import { describeCommon, firstLine, headline, sentence, words } from './model.js';
+
+export const stepName = (phase, step) => `${phase} → ${step}`;
+
+/** What follows an approval: steps as [phase, name, kind]. */
+export const nextWords = (next, most = 6) => {
+  if (next.length === 0) return 'the run is complete';
+  const names = next.slice(0, most).map(([phase, name, kind]) => `${stepName(phase, name)} (${kind})`);
+  return `${names.join(', ')}${next.length > most ? ` and ${next.length - most} more` : ''}`;
+};
+
+const sorted = (_, value) =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
+
+/**
+ * The question of a prompt without the output that it ends with, where that is `output`: {question, hasOutput}. What is not
+ * exactly the output stays where it is.
+ */
+export const promptParts = (prompt, output) => {
+  if (output === null || output === undefined) return { question: prompt, hasOutput: false };
+  const end = `\n\n${typeof output === 'string' ? output : JSON.stringify(output, sorted)}`;
+  const hasOutput = prompt.endsWith(end);
+  return { question: hasOutput ? prompt.slice(0, -end.length) : prompt, hasOutput };
+};
+
+export const requestTitles = {
+  approval: 'An approval is needed',
+  error_resolution: 'What is to become of the failure?',
+  choice: 'A choice is needed',
+  input: 'An answer is needed',
+};
+
+/** Where it stands, in a few words. */
+export const nowWords = ({ state, phase, step, workspace }) => {
+  const at = phase === null ? '' : stepName(phase, step);
+  switch (state) {
+    case 'pending':
+      return 'It begins';
+    case 'in_progress':
+      return workspace.path === null ? 'Its folder is being prepared' : `${at} is under way`;
+    case 'awaiting_feedback':
+      return `${at} waits for a person`;
+    case 'error':
+      return workspace.path === null ? 'It could not begin' : `${at} has failed`;
+    default:
+      return words(state);
+  }
+};
+
+/** What a screen reader is told: steps, questions and the end. */
+export const announcement = ({ status }) => {
+  if (!status) return '';
+  const { result, error, state, feedback } = status;
+  if (result) return `${sentence(words(result.outcome))} ${sentence(result.reason)}`;
+  if (error) return `${nowWords(status)}: ${headline(error.message)}`;
+  const open = feedback.findLast((each) => each.state === 'open');
+  return open && state === 'awaiting_feedback'
+    ? `${nowWords(status)}: ${firstLine(open.request.prompt)}`
+    : `${nowWords(status)}.`;
+};
+
+/** A durable event in words, for the timeline: [kind, sentence]. */
+export const describeEvent = (told) => {
+  const { event, data } = told;
+  switch (event) {
+    case 'state':
+      // Many turns lead back to where it was: there, what has happened says more.
+      return ['state', data.from === data.to ? words(data.on) : `${words(data.from)} → ${words(data.to)}`];
+    case 'step': {
+      const again = data.attempt > 1 ? `, try ${data.attempt}` : '';
+      const why = data.error ? `: ${headline(data.error.message)}` : '';
+      return ['step', `${stepName(data.phase, data.step)} ${words(data.state)}${again}${why}`];
+    }
+    case 'budget':
+      return ['budget', data.message];
+    case 'feedback_expired':
+      return ['person', `nobody answered ${data.request_id} in time; it counts as ${words(data.counts_as)}`];
+    case 'final':
+      return ['final', `${data.outcome}: ${data.reason}`];
+    default:
+      return describeCommon(told);
+  }
+};
