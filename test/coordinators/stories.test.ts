@@ -1,9 +1,10 @@
 import type { CoordinatorAnswer } from '../../src/contracts/coordinator.js';
 import type { CoordinatorStatus } from '../../src/contracts/coordinator-status.js';
-import { askingRuns, fiveRunBodies } from '../support/coordinator-bodies.js';
+import { askingRuns, fiveRunBodies, work } from '../support/coordinator-bodies.js';
 import { removeWorkspaces } from '../support/debate-bodies.js';
 import { describeWithSandbox } from '../support/describe-with.js';
 import { type Product, startProduct } from '../support/product.js';
+import { asks, session, sh } from '../support/run-bodies.js';
 
 const presents = ({ state }: CoordinatorStatus): boolean => state === 'PRESENTING';
 const ended = ({ lifecycle }: CoordinatorStatus): boolean => lifecycle !== 'running' && lifecycle !== 'waiting';
@@ -85,4 +86,162 @@ describeWithSandbox('a coordinator', () => {
       expect((await product.runs.until(run_id, ({ lifecycle }) => lifecycle === 'cancelled')).state).toBe('cancelled');
     }
   });
+
+  test('asks only the wrong ones again, and the others go on meanwhile', async () => {
+    const id = await product.coordinators.start(askingRuns(['1', '2', 'three']));
+    const { runs } = await product.coordinators.until(id, presents);
+    const text = await product.coordinators.respond(id, '#1: approve\n#2: maybe\n#9: approve\nnothing at all');
+    expect(text.body).toMatchObject({
+      applied: [{ work_id: '1', response: 'approve' }],
+      warnings: [expect.stringContaining('#9')],
+      errors: [
+        { work_id: null, message: expect.stringContaining('line 4: "nothing at all" is no answer') },
+        { work_id: '2', valid: ['approve', 'reject'] },
+      ],
+      reprompt: expect.stringContaining('#2: approve'),
+    });
+    await product.runs.until(runs[0]!.run_id, ({ state }) => state === 'completed');
+    const stale = [{ work_id: 'three', response: 'approve', request_id: 'fr-20261121-000000' }];
+    const list = await product.post(`/v1/coordinators/${id}/responses`, [...stale, { work_id: 2, response: 'REJECT' }]);
+    expect(list.body).toMatchObject({
+      applied: [{ work_id: '2', response: 'reject' }],
+      errors: [{ work_id: 'three', message: expect.stringContaining('is not open for three') }],
+    });
+    // What was left out comes back in the next report.
+    const again = await product.coordinators.until(id, (now) => presents(now) && now.reports.length === 2);
+    expect(statuses(again)).toEqual(['1 completed', '2 cancelled', 'three awaiting_feedback']);
+    expect(again.history.map(({ work_id, response, user, source }) => [work_id, response, user, source])).toEqual([
+      ['1', 'approve', 'anna', 'http'],
+      ['2', 'reject', expect.any(String), 'http'],
+    ]);
+    await product.coordinators.respond(id, 'three: approve');
+    await product.coordinators.until(id, ended);
+  });
+
+  test('takes answers by the signal `feedback`, and shows a bad one as refused', async () => {
+    const id = await product.coordinators.start(askingRuns(['1', '2', '3']));
+    const { aggregation } = await product.coordinators.until(id, presents);
+    const handle = product.client.workflow.getHandle(id);
+    await handle.signal('feedback', 'yes please');
+    const refused = await product.coordinators.until(id, ({ last_answer: last }) => last !== null);
+    expect(refused.last_answer).toMatchObject({ applied: [], reprompt: expect.stringContaining('#1: approve') });
+    await handle.signal('feedback', '#1: approve');
+    await handle.signal('feedback', { responses: [{ work_id: 2, response: 'approve' }], provided_by: 'ben' });
+    const request_id = aggregation?.runs[2]?.feedback_request?.request_id;
+    await handle.signal('feedback', { request_id, response: 'approve', provided_by: 'carl' });
+    const over = await product.coordinators.until(id, ended);
+    expect(over.history.map(({ work_id, user, source }) => [work_id, user, source])).toEqual([
+      ['1', 'unknown', 'signal'],
+      ['2', 'ben', 'signal'],
+      ['3', 'carl', 'signal'],
+    ]);
+  });
+
+  test('asks in the inbox whether to wait on, and an abort leaves its runs as they are', async () => {
+    const tenant = `late-${Date.now()}`;
+    const slow = { ...work('1', session('slow', {}, 'late', 60_000)), tenant };
+    const id = await product.coordinators.start({ runs: [slow], wait_timeout_ms: 300, tenant });
+    const asking = ({ state }: CoordinatorStatus): boolean => state === 'ASKING';
+    const first = await product.coordinators.until(id, asking);
+    const { request } = first.feedback[0]!;
+    expect([first.waiting?.for, request.options.map(({ value }) => value)]).toEqual([
+      'person',
+      ['continue_waiting', 'abort'],
+    ]);
+    const on = { request_id: request.request_id, response: 'continue_waiting', provided_by: 'anna' };
+    expect((await product.post(`/v1/coordinators/${id}/feedback`, on)).status).toBe(200);
+    await product.coordinators.until(id, (now) => asking(now) && now.feedback.length === 2);
+    let items: { work_id: string; kind: string }[] = [];
+    // What waits is found in Temporal's visibility store, which may lag.
+    for (let looks = 0; looks < 200 && items.length === 0; looks += 1) {
+      items = ((await product.get(`/v1/inbox?tenant=${tenant}`)).body as { items: typeof items }).items;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(items).toMatchObject([{ work_id: id, kind: 'coordinator' }]);
+    await product.post('/v1/inbox/answers', [{ work_id: id, response: 'abort' }]);
+    const over = await product.coordinators.until(id, ended);
+    expect([over.state, over.result?.outcome, over.reports.map(({ report }) => report)]).toEqual([
+      'ABORTED',
+      'aborted',
+      ['001-aborted'],
+    ]);
+    const run = await product.runs.status(over.runs[0]!.run_id);
+    expect([run.tenant, run.state]).toEqual([tenant, 'in_progress']);
+    await product.post(`/v1/runs/${run.id}/cancel`);
+  });
+
+  test('hears of a run that goes back, and of one that is closed from outside', async () => {
+    const [back, lost] = await Promise.all([
+      product.runs.start(work('1', sh('a', 'true'), asks('sure'))),
+      product.runs.start(work('2', asks('sure'))),
+    ]);
+    const id = await product.coordinators.start({ adopt: [back, lost] });
+    await product.coordinators.until(id, presents);
+    const { items } = (await product.get(`/v1/runs/${back}/checkpoints`)).body as {
+      items: { agent_id: string; sequence_num: number }[];
+    };
+    const checkpoint = items.find(({ agent_id: agent }) => agent === 'workspace')?.sequence_num;
+    await product.post(`/v1/runs/${back}/restore`, { checkpoint, reason: 'once more' });
+    await product.coordinators.until(id, (now) => presents(now) && now.reports.length === 2);
+    await product.client.workflow.getHandle(lost).terminate('by hand');
+    await product.coordinators.respond(id, '#1: approve\n#2: approve');
+    const over = await product.coordinators.until(id, ended);
+    expect(statuses(over)).toEqual(['1 completed', '2 resume_failed']);
+    expect(over.aggregation?.runs[1]?.reason).toContain('closed from outside (TERMINATED)');
+  });
+
+  test('keeps every report, as JSON and as markdown', async () => {
+    const id = await product.coordinators.start(askingRuns(['1']));
+    await product.coordinators.until(id, presents);
+    await product.coordinators.respond(id, '#1: approve');
+    await product.coordinators.until(id, ended);
+    const path = `/v1/coordinators/${id}/aggregations`;
+    expect((await product.get(path)).body).toMatchObject({
+      items: [
+        { number: 1, report: '001-initial', summary: { awaiting_feedback: 1 } },
+        { number: 2, report: '002-resumed', summary: { completed: 1 } },
+      ],
+    });
+    expect((await product.get(`${path}/1`)).body).toMatchObject({ report: '001-initial', needs_feedback: true });
+    const markdown = async (of: string): Promise<[string | null, string]> => {
+      const answer = await fetch(product.url + of, { headers: { accept: 'text/markdown' } });
+      return [answer.headers.get('content-type'), await answer.text()];
+    };
+    expect(await markdown(`${path}/latest`)).toEqual([
+      'text/markdown; charset=utf-8',
+      expect.stringContaining('## Parallel Workflow Status'),
+    ]);
+    expect((await markdown(path))[1]).toContain('- 002-resumed');
+    expect(await product.get(`${path}/3`)).toMatchObject({
+      status: 404,
+      body: { detail: `There is no report 3 of coordinator ${id}; it has 1 to 2.` },
+    });
+  });
+
+  test('of sixty runs with long questions goes on in a new run of the workflow, with everything', async () => {
+    const gate = { prompt: 'ä'.repeat(14_000) };
+    const { work_id: _, ...run } = work('0', asks('sure', gate));
+    const ids = Array.from({ length: 60 }, (_, index) => String(index + 1));
+    const id = await product.coordinators.start({ work_ids: ids, run: JSON.parse(JSON.stringify(run)) });
+    const handle = product.client.workflow.getHandle(id);
+    // Its status holds all questions: whoever looks often looks at less.
+    const reaches = async (state: string): Promise<void> => {
+      for (let looks = 0; (await handle.describe()).searchAttributes['ParleyState']?.[0] !== state; looks += 1) {
+        if (looks > 600) throw new Error(`not reached: ${state}`);
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+    };
+    await reaches('PRESENTING');
+    expect((await product.coordinators.status(id)).prompt).toContain('- Awaiting feedback: 60');
+    const halves = [ids.slice(0, 30), ids.slice(30)].map((half) => half.map((one) => `#${one}: approve`).join('\n'));
+    const answered = await Promise.all(halves.map((half) => product.coordinators.respond(id, half)));
+    expect(answered.map(({ body }) => (body as CoordinatorAnswer).applied.length)).toEqual([30, 30]);
+    await reaches('COMPLETE');
+    const over = await product.coordinators.status(id);
+    expect([over.state, over.result?.aggregation.summary.completed]).toEqual(['COMPLETE', 60]);
+    const { runId, raw } = await handle.describe();
+    expect(raw.workflowExecutionInfo?.firstRunId).not.toBe(runId);
+    // The first report was told by the run of before.
+    expect((await product.get(`/v1/coordinators/${id}/aggregations/1`)).body).toMatchObject({ report: '001-initial' });
+  }, 150_000);
 });
