@@ -1,3 +1,4 @@
+import type { Json } from '../../src/contracts/frames.js';
 import type { SessionDurableEvent } from '../../src/contracts/session-events.js';
 import { openSessionSchema, type OpenSessionBody } from '../../src/contracts/session.js';
 import type { LaneReport } from '../../src/domain/lane.js';
@@ -141,3 +142,14 @@ export const fails = (message = 'broke', code = 'EAGENTDOWN'): Told => ({
   message,
   usage: { tokens: 1, usdMicros: 0 },
 });
+
+export const noEarlyExit = { early_exit: { enabled: false } };
+export const premium = {
+  allowed: true,
+  lane: { lane_id: 'p', adapter: { kind: 'scripted' as const, script: [{ final: 'x' }] } },
+};
+export const arbiter = { allowed: true, adapter: { kind: 'scripted' as const, script: [{ final: 'x' }] } };
+export const arbiterAnswers = (text: Json, usdMicros = 0) =>
+  ({ type: 'ARBITER_RESULT', record: { usage: { tokens: 4, usdMicros }, outcome: 'answered', answer: text } }) as const;
+export const arbiterFails = (outcome: 'failed' | 'timeout') =>
+  ({ type: 'ARBITER_RESULT', record: { usage: { tokens: 0, usdMicros: 0 }, outcome, answer: null } }) as const;
