@@ -184,7 +184,7 @@ export const runStories: readonly RunStory[] = [
 ];
 
 /** Corrects what the test of #125 has found, in the folder of its run. */
-export const monthMended = (source: string): string => source.replace('getUTCMonth()', 'getUTCMonth() + 1');
+export const monthMended = (source: string): string => source.replace(/getUTCMonth\(\)(?! \+ 1)/, 'getUTCMonth() + 1');
 
 /** The body of a story's run, on the repository of its project. */
 export const runOf = ({ workId, phases }: RunStory, repo: string): OpenRunBody => ({

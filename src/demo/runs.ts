@@ -2,8 +2,6 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
 import { Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
@@ -12,6 +10,7 @@ import { type App, startApp } from '../app-host.js';
 import { ParleyClient } from '../cli/client.js';
 import { loadConfig } from '../config.js';
 import type { Aggregation } from '../contracts/coordinator-status.js';
+import { answersTo, untilEnter } from './answers.js';
 import { environmentOf } from './environment.js';
 import { makeRepository } from './repository.js';
 import { monthMended, runOf, runStories } from './run-stories.js';
@@ -54,37 +53,10 @@ const mend = async (client: ParleyClient, { runs }: Aggregation): Promise<void> 
   say('`retry` runs the same test on what is right now.\n');
 };
 
-const ownAnswers = runStories.flatMap(({ workId, stop }) => (stop ? [`#${workId}: ${stop.answer}`] : [])).join('\n');
-
-/** Lines of a person, up to an empty one; nothing at all takes the demo's own. */
-const typed = async (): Promise<string> => {
-  say('Your answers, a line for each run; an empty line sends them. Nothing but Enter sends these:');
-  for (const line of ownAnswers.split('\n')) say(`  ${line}`);
-  const terminal = createInterface({ input: process.stdin, output: process.stdout, prompt: '> ' });
-  const lines: string[] = [];
-  terminal.prompt();
-  for await (const line of terminal) {
-    if (line.trim() === '') break;
-    lines.push(line);
-    terminal.prompt();
-  }
-  terminal.close();
-  return lines.length === 0 ? ownAnswers : lines.join('\n');
-};
-
-const answers = async (): Promise<string> => {
-  if (process.stdin.isTTY) return await typed();
-  say('Nobody is at the terminal: the demo answers, in one text, as a person could:');
-  for (const line of ownAnswers.split('\n')) say(`  ${line}`);
-  return ownAnswers;
-};
-
-/** What a run has left on its branch, by git itself. The commit comes a moment after the run has said that it ended. */
+/** What a run has left on its branch, by git itself. */
 const branchOf = async (repository: string, branch: string): Promise<string> => {
   const git = async (...args: string[]): Promise<string> =>
     (await promisify(execFile)('git', ['-C', repository, ...args])).stdout.trim();
-  for (let tries = 0; tries < 50 && (await git('rev-list', '--count', `HEAD..${branch}`)) === '0'; tries += 1)
-    await delay(200);
   const changed = await git('diff', '--shortstat', `HEAD...${branch}`);
   return `${branch}: ${changed || 'nothing'}; "${await git('log', '-1', '--format=%s', branch)}"`;
 };
@@ -113,33 +85,44 @@ Runtime.install({ logger: sdkLogger(logger), shutdownSignals: [] });
 say('Five repositories, each with a bug and a test that shows it:');
 await makeProjects(folder);
 const app = await startApp({ config: loadConfig(environment), environment, logger });
+const close = async (): Promise<void> => {
+  await app.close();
+  if (values.keep) say(`\nThe repositories are in ${join(folder, 'repositories')}.`);
+  else await rm(folder, { recursive: true, force: true });
+};
+let leaving: Promise<void> | null = null;
+// npm passes the Ctrl-C of a terminal on once more.
+process.on('SIGINT', () => void (leaving ??= close().finally(() => process.exit(130))));
 let asExpected = 0;
 try {
   const client = new ParleyClient({ baseUrl: app.gatewayUrl });
-  say(`\nThe page ${app.gatewayUrl}, Temporal's Web UI ${app.webUiUrl}\n`);
+  say();
   const bodies = runStories.map((story) => runOf(story, repositoryOf(folder, story.workId)));
   const last = await steer(client, bodies, {
+    started: ({ id, web_ui_url: webUi }) => {
+      say('A coordinator has started them; Ctrl-C ends all.');
+      say(`  page             ${app.gatewayUrl}/#/coordinators/${encodeURIComponent(id)}`);
+      say(`  Temporal Web UI  ${webUi}\n`);
+    },
     moved: ({ work_id: id, status }) => say(`  #${id} ${status.replaceAll('_', ' ')}`),
     reported: async (report, prompt) => {
       say(`\n${prompt}`);
       await mend(client, report);
     },
-    answers,
-    answered: (lines, reprompt) => {
-      for (const line of lines) say(`  ${line}`);
-      if (reprompt !== null) say(`\n${reprompt}`);
+    answers: (report) => answersTo(report, say),
+    answered: ({ applied, warnings, errors, reprompt }) => {
+      for (const { work_id: id, response } of applied) say(`  ✓ #${id}: ${response}`);
+      for (const warning of warnings) say(`  ! ${warning}`);
+      for (const { message } of errors) say(`  ✗ ${message}`);
+      say(reprompt === null ? '' : `\n${reprompt}`);
     },
   });
   asExpected = await tellEnds(last, folder, app);
-  if (process.stdin.isTTY) {
-    const terminal = createInterface({ input: process.stdin, output: process.stdout });
-    await terminal.question('\nPage and Web UI are there until you press Enter. ');
-    terminal.close();
-  }
+  if (process.stdin.isTTY) await untilEnter('\nPage and Web UI are there until you press Enter. ');
 } finally {
-  await app.close();
-  if (values.keep) say(`\nThe repositories are in ${join(folder, 'repositories')}.`);
-  else await rm(folder, { recursive: true, force: true });
+  await close();
 }
+// Whoever answers otherwise has other ends.
+if (process.stdin.isTTY) process.exit(0);
 say(`\n${asExpected} of ${runStories.length} runs ended as they should.`);
-process.exit(asExpected === runStories.length || process.stdin.isTTY ? 0 : 1);
+process.exit(asExpected === runStories.length ? 0 : 1);

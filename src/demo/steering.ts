@@ -1,75 +1,62 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ParleyClient } from '../cli/client.js';
-import type { AggregatedRun, Aggregation, CoordinatedRun } from '../contracts/coordinator-status.js';
+import { follow } from '../cli/follow.js';
+import type { CoordinatorAnswer, CoordinatorStarted } from '../contracts/coordinator.js';
+import type { NumberedCoordinatorEvent } from '../contracts/coordinator-events.js';
+import type { Aggregation, CoordinatedRun } from '../contracts/coordinator-status.js';
 import type { OpenRunBody } from '../contracts/run.js';
-import type { RunStatus } from '../contracts/run-status.js';
-import { reportName, summarise } from '../domain/coordinator/aggregate.js';
-import { promptOf } from '../domain/coordinator/prompt.js';
 
 /** What somebody does who steers many runs. */
 export interface Steersman {
+  started: (coordinator: CoordinatorStarted) => void;
   /** A run has moved. */
   moved: (run: CoordinatedRun) => void;
   /** All runs stand still: the report, and as markdown. */
   reported: (report: Aggregation, prompt: string) => Promise<void>;
-  /** Answers to the latest report, a line for each run. */
-  answers: () => Promise<string>;
-  /** What became of them, and what is to be answered again, as markdown. */
-  answered: (lines: readonly string[], reprompt: string | null) => void;
+  /** Answers to the report, a line for each run. */
+  answers: (report: Aggregation) => Promise<string>;
+  answered: (answer: CoordinatorAnswer) => void;
 }
 
-const pollMs = 150;
-
-const aggregated = ({ id, work_id: workId, state, workspace, result, feedback, error }: RunStatus): AggregatedRun => {
-  const open = feedback.find((each) => each.state === 'open')?.request;
-  return {
-    run_id: id,
-    work_id: workId,
-    status: state,
-    ...(workspace.branch !== null && { branch: workspace.branch }),
-    ...(result && { outcome: result.outcome }),
-    ...(open && { feedback_request: open }),
-    ...(error && state === 'error' && { error }),
-  };
-};
-
-/** Starts the runs, and answers them together whenever all stand still, until none asks any more. @returns the last report */
+/**
+ * Has a coordinator start the runs, and answers what they ask, all in one text, until none asks any more: over the public
+ * API, as anybody could. @returns the last report
+ */
 export const steer = async (
   client: ParleyClient,
-  bodies: readonly OpenRunBody[],
-  { moved, reported, answers, answered }: Steersman,
+  runs: readonly OpenRunBody[],
+  { started, moved, reported, answers, answered }: Steersman,
 ): Promise<Aggregation> => {
-  const ids = await Promise.all(bodies.map(async (body) => (await client.start('run', body)).id));
-  const shown = new Map<string, string>();
-  for (let round = 1; ; round += 1) {
-    let runs: AggregatedRun[];
-    do {
-      await delay(pollMs);
-      runs = (await Promise.all(ids.map((id) => client.status('run', id)))).map(aggregated);
-      for (const run of runs.filter(({ run_id: id, status }) => shown.get(id) !== status)) {
-        shown.set(run.run_id, run.status);
-        moved(run);
-      }
-    } while (runs.some(({ status }) => status === 'pending' || status === 'in_progress'));
-    const needsFeedback = runs.some(({ feedback_request: request }) => request !== undefined);
-    const report: Aggregation = {
-      coordinator_id: 'coord-20260101-000000',
-      report: reportName(round, false),
-      aggregated_at: new Date().toISOString(),
-      summary: summarise(runs),
-      needs_feedback: needsFeedback,
-      runs,
-    };
-    await reported(report, promptOf(report));
-    if (!needsFeedback) return report;
-    const { applied, warnings, errors, reprompt } = await client.answers(await answers(), 'demo');
-    answered(
-      [
-        ...applied.map(({ work_id: id, response }) => `✓ ${id}: ${response}`),
-        ...warnings.map((warning) => `! ${warning}`),
-        ...errors.map(({ message }) => `✗ ${message}`),
-      ],
-      reprompt,
-    );
+  const post = async <T>(path: string, type: string, body: string): Promise<T> =>
+    (await (await client.open(path, { method: 'POST', headers: { 'content-type': type }, body })).json()) as T;
+  const coordinator = await post<CoordinatorStarted>(
+    '/v1/coordinators',
+    'application/json',
+    JSON.stringify({ runs, labels: { demo: 'runs' } }),
+  );
+  const { id, events_url: eventsUrl } = coordinator;
+  started(coordinator);
+  const heard = follow<NumberedCoordinatorEvent>(
+    (lastEventId, signal) => client.open(eventsUrl, { headers: { 'last-event-id': String(lastEventId) }, signal }),
+    {},
+  );
+  for await (const each of heard) {
+    if (each.type !== 'event') continue;
+    const { event, data } = each.event;
+    if (event === 'run') moved(data);
+    if (event === 'final') return data.aggregation;
+    if (event !== 'aggregation') continue;
+    const { prompt, ...report } = data;
+    await reported(report, prompt);
+    // Where no answer counts the report stands, and is answered again.
+    for (let isOpen = report.needs_feedback; isOpen; ) {
+      const answer = await post<CoordinatorAnswer>(
+        `/v1/coordinators/${encodeURIComponent(id)}/responses?provided_by=demo`,
+        'text/plain',
+        await answers(report),
+      );
+      answered(answer);
+      isOpen = answer.applied.length === 0;
+    }
   }
+  throw new Error(`coordinator ${id} was ended before its runs were; see ${coordinator.web_ui_url}`);
 };
