@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
 import type { FanOutStatus } from '../src/contracts/fan-out-status.js';
-import type { SessionStatus } from '../src/contracts/session.js';
+import type { SessionStatus } from '../src/contracts/session-status.js';
 import { connectForWorker } from '../temporal/client.js';
 import { findServerProgram, waysToServer } from '../temporal/find-server.js';
 import { freePorts, startEmbeddedServer } from '../temporal/server.js';

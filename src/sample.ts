@@ -4,7 +4,8 @@ import { ParleyClient } from './cli/client.js';
 import { createTeller } from './cli/lines.js';
 import { nameOf, type NamedModel } from './cli/models.js';
 import { emptyView, hear } from './cli/view.js';
-import type { OpenSessionBody, SessionStatus } from './contracts/session.js';
+import type { OpenSessionBody } from './contracts/session.js';
+import type { SessionStatus } from './contracts/session-status.js';
 
 type LaneBody = OpenSessionBody['lanes'][number];
 

@@ -1,4 +1,4 @@
-import type { SessionStatus } from '../src/contracts/session.js';
+import type { SessionStatus } from '../src/contracts/session-status.js';
 import type { SessionSetup } from '../src/domain/session/setup.js';
 import type { SessionsPort } from '../src/gateway/work-port.js';
 import { framesUpdate, sessionWorkflowType } from '../workflows/messages.js';

@@ -8,7 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Json } from '../src/contracts/frames.js';
-import type { SessionStatus } from '../src/contracts/session.js';
+import type { SessionStatus } from '../src/contracts/session-status.js';
 import { sessionTurns } from '../src/domain/session/turns.js';
 import { available, ledgerOf, noAmount, subtract } from '../src/domain/budget.js';
 import { checkRoom, outOfBudget, postFrames } from '../src/domain/external-lane.js';

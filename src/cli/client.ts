@@ -16,7 +16,7 @@ import type { RunStatus } from '../contracts/run-status.js';
 import type { NumberedSessionEvent } from '../contracts/session-events.js';
 import type { FeedbackBody } from '../contracts/feedback.js';
 import type { InboxAnswered, InboxList } from '../contracts/inbox.js';
-import type { SessionStarted, SessionStatus } from '../contracts/session.js';
+import type { SessionStarted, SessionStatus } from '../contracts/session-status.js';
 import type { Comparison, ForkBody, RestoreBody, Restored } from '../contracts/time-travel.js';
 import type { WorkList } from '../contracts/work.js';
 import type { FeedbackReceipt } from '../domain/feedback-answer.js';

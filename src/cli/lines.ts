@@ -1,4 +1,4 @@
-import type { SessionResult, SessionStatus } from '../contracts/session.js';
+import type { SessionResult, SessionStatus } from '../contracts/session-status.js';
 import type { Links, Spend } from '../contracts/work.js';
 import type { Heard } from './follow.js';
 import { answerText, endedLane, type SessionView } from './view.js';

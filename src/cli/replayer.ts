@@ -43,7 +43,7 @@ export const loadReplayer = async (bundle?: string): Promise<Replayer> => {
   const replayer = createReplayer({ bundlePath });
   return {
     bundlePath,
-    close: replayer.close,
+    close: () => replayer.close(),
     replay: async (document) => {
       try {
         return await replayDocument(document, replayer);

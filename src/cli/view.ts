@@ -1,11 +1,11 @@
+import type { Tier } from '../contracts/session.js';
 import type {
   LaneState,
   Provisional,
   SessionErrorBody,
   SessionResult,
   SessionState,
-  Tier,
-} from '../contracts/session.js';
+} from '../contracts/session-status.js';
 import type { Heard } from './follow.js';
 
 export interface LaneView {

@@ -5,7 +5,7 @@ import { approvalSchema } from './feedback.js';
 import { findingSchema } from './finding.js';
 import { memoryReportSchema, tagSchema, traceDecisions } from './memory.js';
 import { planSchema, taskSchema } from './plan.js';
-import { lifecycleSchema, linksSchema, spendSchema, waitingSchema, workIdSchema } from './work.js';
+import { lifecycleSchema, linksSchema, spendSchema, waitingSchema, workIdSchema, shareSchema } from './work.js';
 
 /** Spec 02, in its order; AWAITING_APPROVAL is the human gate before EXECUTING. */
 export const debateStates = [
@@ -46,8 +46,6 @@ export const debateOutcomes = ['succeeded', 'blocked', 'rolled_back', 'rollback_
 export const debateOutcomeSchema = z.enum(debateOutcomes);
 export type DebateOutcome = z.infer<typeof debateOutcomeSchema>;
 
-const share = z.number().min(0).max(1);
-
 export const issueSchema = z
   .strictObject({ severity: z.string(), where: z.string(), why: z.string() })
   .meta({ id: 'Issue' });
@@ -60,7 +58,7 @@ export const statementSchema = z
     role: roleSchema,
     persona_id: z.string(),
     stance: z.enum(['for', 'against', 'abstain']),
-    confidence: share,
+    confidence: shareSchema,
     position: z.string(),
     issues: z.array(issueSchema),
     changes: z.array(z.string()).meta({ description: 'What it would have changed.' }),
@@ -87,7 +85,7 @@ export const voteSchema = z
       .min(1)
       .meta({ description: 'The pass that the statement is of; the analyst speaks in the first.' }),
     stance: z.enum(['for', 'against', 'abstain']),
-    confidence: share,
+    confidence: shareSchema,
     weight: z.number().min(0).meta({ description: 'Role weight x reputation x accuracy; 0 for an abstention.' }),
   })
   .meta({ id: 'Vote' });
@@ -130,7 +128,7 @@ export const debateResultSchema = z
     decision: decisionSchema.nullable().meta({ description: 'null: it was aborted before there was one.' }),
     outcome: debateOutcomeSchema,
     reason: z.string().meta({ description: 'In a sentence, why it ended so.' }),
-    consensus: share,
+    consensus: shareSchema,
     passes: z.number().int().min(0),
     votes: z.array(voteSchema),
     duels: z.array(duelSchema),
@@ -183,7 +181,7 @@ export const debateStatusSchema = z
       .min(0)
       .nullable()
       .meta({ description: "0: the request's; null: there is none yet." }),
-    consensus: share,
+    consensus: shareSchema,
     votes: z.array(voteSchema),
     duels: z.array(duelSchema),
     feedback: z.array(approvalSchema).meta({ description: 'What people were asked, the open one last.' }),

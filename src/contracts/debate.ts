@@ -7,7 +7,7 @@ import { adapterSchema } from './adapter.js';
 import { sandboxOptionsSchema } from './execution.js';
 import { approvalPolicySchema } from './feedback.js';
 import { planSchema } from './plan.js';
-import { budgetSchema, startCommon, startedSchema } from './work.js';
+import { budgetSchema, startCommon, startedSchema, shareSchema } from './work.js';
 
 /** In the order in which they speak (spec 02 "Rounds"). */
 export const roles = ['analyst', 'solution', 'critic', 'security', 'optimizer'] as const;
@@ -53,15 +53,13 @@ export const debateRoleSchema = z
   .meta({ id: 'DebateRole' });
 export type DebateRole = z.infer<typeof debateRoleSchema>;
 
-const share = z.number().min(0).max(1);
-
 export const debateLimitsSchema = z
   .strictObject({
     refinements: z.number().int().min(0).max(maxRefinements).default(maxRefinements),
     max_repairs: z.number().int().min(0).max(10).default(2),
-    proceed: share.default(0.6).meta({ description: 'Consensus from which the plan is executed.' }),
-    refine_below: share.default(0.8).meta({ description: 'Consensus below which another pass is asked for.' }),
-    veto: share.default(0.9).meta({ description: 'Confidence from which security against the plan blocks it.' }),
+    proceed: shareSchema.default(0.6).meta({ description: 'Consensus from which the plan is executed.' }),
+    refine_below: shareSchema.default(0.8).meta({ description: 'Consensus below which another pass is asked for.' }),
+    veto: shareSchema.default(0.9).meta({ description: 'Confidence from which security against the plan blocks it.' }),
     top_k: z.number().int().min(0).max(100).default(5).meta({ description: 'Similar past traces that are looked at.' }),
     answer_timeout_ms: z.number().int().min(1).max(3_600_000).default(120_000),
   })

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { artifactSchema } from './artifact.js';
 import { barrierPolicySchema, fanInPolicySchema, fanOutStrategies, queueOverflows } from './fan-out.js';
-import { lifecycleSchema, linksSchema, spendSchema, waitingSchema, workIdSchema } from './work.js';
+import { lifecycleSchema, linksSchema, spendSchema, waitingSchema, workIdSchema, shareSchema } from './work.js';
 
 export const fanOutStates = [
   'IDLE',
@@ -73,7 +73,7 @@ export const barrierStatusSchema = z
     waiting: z.number().int().min(0),
     completed: z.number().int().min(0),
     failed: z.number().int().min(0).meta({ description: 'Those rejected and evicted included.' }),
-    ratio: z.number().min(0).max(1),
+    ratio: shareSchema,
     deadline_at: z.iso.datetime().nullable(),
     released_at: z.iso.datetime().nullable(),
     released_by: z.enum(['settled', 'timeout', 'cancel']).nullable(),
@@ -103,7 +103,7 @@ export const combinedSchema = z
     value: z.json(),
     provenance: z.array(provenanceSchema),
     conflicts: z.array(conflictSchema),
-    agreement: z.number().min(0).max(1).nullable().meta({ description: 'Of consensus; null: another strategy.' }),
+    agreement: shareSchema.nullable().meta({ description: 'Of consensus; null: another strategy.' }),
     notes: z.array(z.string()),
     kept: z
       .strictObject({
@@ -122,7 +122,7 @@ export type Combined = z.infer<typeof combinedSchema>;
 
 export const fanInScoreSchema = z
   .strictObject({
-    score: z.number().min(0).max(1).nullable().meta({ description: 'null: the critic gave none; see `failure`.' }),
+    score: shareSchema.nullable().meta({ description: 'null: the critic gave none; see `failure`.' }),
     scores: z.record(z.string(), z.number()).nullable(),
     threshold: z.number(),
     below_threshold: z.boolean().meta({ description: 'Also true where there is no score.' }),

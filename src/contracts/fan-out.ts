@@ -5,7 +5,7 @@ import { insidePathSchema } from './plan.js';
 import { criterionSchema } from './rubric.js';
 import { agreementSchema } from './session.js';
 import { templateSchema } from './template.js';
-import { startCommon, startedSchema } from './work.js';
+import { startCommon, startedSchema, shareSchema } from './work.js';
 
 export const maxFanOutTasks = 5_000;
 
@@ -16,8 +16,6 @@ const nameSchema = z
     'must be 1 to 64 letters, digits, ".", "_" or "-", and start with a letter or digit',
   );
 const wordSchema = z.string().min(1).max(200);
-const share = z.number().min(0).max(1);
-
 export const fanOutAgentSchema = z
   .strictObject({
     agent_id: nameSchema,
@@ -88,7 +86,9 @@ export const barrierPolicySchema = z
   .strictObject({
     timeout_ms: z.number().int().min(1).max(86_400_000).default(300_000),
     partial_mode: z.boolean().default(true).meta({ description: 'Whether to go on without the results of some.' }),
-    min_completion_ratio: share.default(0.5).meta({ description: 'Completed of all tasks; reached exactly passes.' }),
+    min_completion_ratio: shareSchema
+      .default(0.5)
+      .meta({ description: 'Completed of all tasks; reached exactly passes.' }),
   })
   .meta({ id: 'BarrierPolicy' });
 export type BarrierPolicy = z.infer<typeof barrierPolicySchema>;
@@ -105,7 +105,7 @@ export const qualityPolicySchema = z
       adapter: adapterSchema,
       scoring: z.array(criterionSchema).min(1).max(50).optional().meta({ description: 'Else the default rubric.' }),
     }),
-    threshold: share.default(0.8),
+    threshold: shareSchema.default(0.8),
   })
   .meta({ id: 'FanInQuality', description: 'Scores the combined result; below the threshold it is flagged.' });
 export type QualityPolicy = z.infer<typeof qualityPolicySchema>;

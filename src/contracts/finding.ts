@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { shareSchema } from './work.js';
 
 export const severities = ['critical', 'high', 'medium', 'low'] as const;
 export const severitySchema = z.enum(severities).meta({ id: 'Severity' });
@@ -9,7 +10,7 @@ export const findingSchema = z
   .strictObject({
     rule: z.string().min(1).meta({ description: 'Id of the rule, as docs/security-rules.md lists it.' }),
     severity: severitySchema,
-    confidence: z.number().min(0).max(1),
+    confidence: shareSchema,
     where: z.string().min(1).meta({ description: 'Task id, or task id and ".undo".', example: 't1.undo' }),
     why: z.string().min(1).meta({ description: 'What the command would do, in one sentence.' }),
   })

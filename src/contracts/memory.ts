@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { planSchema } from './plan.js';
-import { tenantSchema, workIdSchema } from './work.js';
+import { tenantSchema, workIdSchema, shareSchema } from './work.js';
 
 export const traceIdSchema = z
   .string()
@@ -16,8 +16,6 @@ export const traceOutcomes = ['succeeded', 'blocked', 'rolled_back', 'rollback_i
 export const traceDecisions = ['PROCEED', 'REJECT', 'VETO'] as const;
 
 const nameSchema = z.string().min(1).max(128);
-const shareSchema = z.number().min(0).max(1);
-
 export const tagSchema = z.strictObject({ tag: z.string().min(1).max(64), score: shareSchema }).meta({ id: 'Tag' });
 export type Tag = z.infer<typeof tagSchema>;
 

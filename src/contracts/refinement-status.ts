@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { issueSchema } from './debate-status.js';
 import { loopControlSchema, refinementOutputSchema } from './refinement.js';
 import { criterionSchema } from './rubric.js';
-import { lifecycleSchema, linksSchema, spendSchema, waitingSchema, workIdSchema } from './work.js';
+import { lifecycleSchema, linksSchema, spendSchema, waitingSchema, workIdSchema, shareSchema } from './work.js';
 
 /** Spec 04; FAILED is ABORTED without a version to give back, CANCELLED is a person's doing. */
 export const refinementStates = [
@@ -29,15 +29,14 @@ export const refinementReasons = [
 export const refinementReasonSchema = z.enum(refinementReasons);
 export type RefinementReason = z.infer<typeof refinementReasonSchema>;
 
-const share = z.number().min(0).max(1);
 const milliseconds = z.number().int().min(0);
 
 /** What a critic said of one version. */
 export const critiqueSchema = z
   .strictObject({
-    score: share,
+    score: shareSchema,
     scores: z
-      .record(z.string(), share)
+      .record(z.string(), shareSchema)
       .nullable()
       .meta({ description: 'By criterion; null: the critic gave one score alone.' }),
     feedback: z.string(),
@@ -64,7 +63,7 @@ export const refinementVersionSchema = z
 export type RefinementVersion = z.infer<typeof refinementVersionSchema>;
 
 export const scoredOutputSchema = z
-  .strictObject({ version: z.number().int().min(1), score: share, output: z.json() })
+  .strictObject({ version: z.number().int().min(1), score: shareSchema, output: z.json() })
   .meta({ id: 'ScoredOutput' });
 
 export const refinementResultSchema = z
@@ -74,8 +73,8 @@ export const refinementResultSchema = z
     why: z.string().meta({ description: 'The reason in a sentence.' }),
     iterations: z.number().int().min(1).meta({ description: 'How many were begun.' }),
     version: z.number().int().min(1).meta({ description: 'Of the output, from 1.' }),
-    score: share.meta({ description: 'Of the output.' }),
-    scores: z.array(share).meta({ description: 'Of every version that was scored, in order.' }),
+    score: shareSchema.meta({ description: 'Of the output.' }),
+    scores: z.array(shareSchema).meta({ description: 'Of every version that was scored, in order.' }),
     output: z.json(),
     history: z.array(refinementVersionSchema).meta({ description: 'Empty where keep_history is false.' }),
   })
@@ -112,7 +111,7 @@ export const refinementStatusSchema = z
     loop_control: loopControlSchema,
     output: refinementOutputSchema,
     iteration: z.number().int().min(0).meta({ description: 'From 1; 0: none has begun.' }),
-    scores: z.array(share),
+    scores: z.array(shareSchema),
     best: scoredOutputSchema.nullable().meta({
       description: 'What would be given back now, and stays when it is cancelled; null: no version has been scored.',
     }),

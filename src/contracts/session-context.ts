@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { cognitiveModes } from './template.js';
+import { shareSchema } from './work.js';
 
 const remarks = z.array(z.string().max(10_000)).max(1_000);
 
@@ -14,7 +15,7 @@ export const sessionContextSchema = z
       key_findings: remarks,
       open_questions: remarks,
       blockers: remarks,
-      confidence: z.number().min(0).max(1),
+      confidence: shareSchema,
     }),
     artifact_refs: z.array(z.string().min(1).max(4_096)).max(1_000),
   })

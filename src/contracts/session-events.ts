@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { logEventSchema, type Numbered, waitingEventSchema, restoredEventSchema } from './common-events.js';
-import { laneStateSchema, provisionalSchema, sessionErrorSchema, sessionResultSchema, tierSchema } from './session.js';
+import { tierSchema } from './session.js';
+import { laneStateSchema, provisionalSchema, sessionErrorSchema, sessionResultSchema } from './session-status.js';
 import { spendSchema } from './work.js';
 
 const at = z.iso.datetime();

@@ -1,15 +1,7 @@
 import { z } from 'zod';
 import { adapterSchema } from './adapter.js';
-import { usageSchema, windowSchema } from './frames.js';
-import {
-  lifecycleSchema,
-  linksSchema,
-  spendSchema,
-  startCommon,
-  startedSchema,
-  waitingSchema,
-  workIdSchema,
-} from './work.js';
+import { windowSchema } from './frames.js';
+import { startCommon, shareSchema } from './work.js';
 
 export const tiers = ['gold', 'silver', 'bronze'] as const;
 export const tierSchema = z.enum(tiers);
@@ -43,13 +35,11 @@ export const laneSchema = z
   .meta({ id: 'Lane' });
 export type LaneSpec = z.infer<typeof laneSchema>;
 
-const share = z.number().min(0).max(1);
-
 export const agreementMethods = ['exact', 'choice', 'similarity', 'judge'] as const;
 export const agreementSchema = z
   .strictObject({
     method: z.enum(agreementMethods).default('similarity'),
-    similarity_threshold: share.default(0.85),
+    similarity_threshold: shareSchema.default(0.85),
     choice: z
       .strictObject({
         pointer: z
@@ -101,12 +91,12 @@ export const policySchema = z
       .strictObject({
         enabled: z.boolean().default(false),
         reconcile_timeout_ms: z.number().int().min(1).default(30_000),
-        quality_need: share.default(0.5),
-        cost_sensitivity: share.default(0.5),
+        quality_need: shareSchema.default(0.5),
+        cost_sensitivity: shareSchema.default(0.5),
       })
       .prefault({})
       .meta({ description: 'Chooses the reconciliation by need (details 1.4); off by default.' }),
-    threshold: share.default(0.6),
+    threshold: shareSchema.default(0.6),
     quorum_min: z.number().int().min(1).max(maxLanes).default(2),
     count_partials: z.boolean().default(true),
     deadline_ms: z.number().int().min(1).max(86_400_000).default(30_000),
@@ -138,7 +128,7 @@ export const policySchema = z
     early_exit: z
       .strictObject({
         enabled: z.boolean().default(true),
-        threshold: share.default(0.85),
+        threshold: shareSchema.default(0.85),
         wait_for_premium: z.boolean().default(false),
       })
       .prefault({}),
@@ -225,165 +215,3 @@ export const openSessionSchema = z
   });
 export type OpenSession = z.infer<typeof openSessionSchema>;
 export type OpenSessionBody = z.input<typeof openSessionSchema>;
-
-export const sessionStates = [
-  'INIT',
-  'DISPATCHED',
-  'STREAMING',
-  'BUFFERING',
-  'PROVISIONAL',
-  'RECONCILING',
-  'DEADLINE',
-  'ARBITER',
-  'COMPLETE',
-  'ERROR',
-  'CANCELLED',
-] as const;
-export const sessionStateSchema = z.enum(sessionStates);
-export type SessionState = z.infer<typeof sessionStateSchema>;
-
-export const laneStates = [
-  'INIT',
-  'ADMITTED',
-  'REJECTED',
-  'STREAMING',
-  'PAUSED',
-  'FINALIZED',
-  'FAILED',
-  'CANCELLED',
-] as const;
-export const laneStateSchema = z.enum(laneStates);
-export type LaneState = z.infer<typeof laneStateSchema>;
-
-/** Why a lane ended without an answer: a code (EWINDOW, EBUDGET, …) or a cancel reason (spec 01). */
-export const laneReasonSchema = z
-  .strictObject({
-    code: z.string(),
-    message: z.string(),
-    all: z
-      .array(z.strictObject({ code: z.string(), message: z.string() }))
-      .optional()
-      .meta({ description: 'Every guard that failed, when a lane was rejected.' }),
-  })
-  .meta({ id: 'LaneReason' });
-export type LaneReason = z.infer<typeof laneReasonSchema>;
-
-export const laneStatusSchema = z
-  .strictObject({
-    lane_id: z.string(),
-    state: laneStateSchema,
-    persona_id: z.string(),
-    diversity_seed: z.number().int(),
-    tier: tierSchema,
-    weight: z.number(),
-    adapter: z.string(),
-    attempt: z.number().int(),
-    answer: z.json().nullable().meta({ description: 'The final, or the text so far; null: none.' }),
-    lost: z.number().int(),
-    late: z.number().int(),
-    duplicates: z.number().int(),
-    refused: z.number().int().meta({ description: 'Fragments whose checksum or size did not fit.' }),
-    usage: spendSchema,
-    reason: laneReasonSchema.nullable(),
-    window: windowSchema.nullable(),
-  })
-  .meta({ id: 'LaneStatus' });
-export type LaneStatus = z.infer<typeof laneStatusSchema>;
-
-const weighed = z.strictObject({ lane_id: z.string(), weight: z.number() });
-export const endedBy = ['all_final', 'quorum', 'early_exit', 'decided', 'deadline', 'arbiter'] as const;
-
-export const sessionResultSchema = z
-  .strictObject({
-    answer: z.json(),
-    policy: reconciliationSchema,
-    agreement: z.number(),
-    for: z.array(weighed),
-    against: z.array(weighed),
-    total_weight: z.number(),
-    completed_count: z.number().int(),
-    total_personas: z.number().int(),
-    cancelled: z.array(z.strictObject({ lane_id: z.string(), reason: z.string() })),
-    escalated: z.boolean(),
-    arbiter_used: z.boolean(),
-    arbiter_fallback: z.enum(['failed', 'timeout', 'budget']).nullable(),
-    below_threshold: z.boolean(),
-    partial: z.boolean(),
-    ended_by: z.enum(endedBy),
-    saved: spendSchema,
-    winner: z
-      .strictObject({ lane_id: z.string(), persona_id: z.string(), clone: z.number().int() })
-      .nullable()
-      .meta({ description: 'Whose answer it is; null when merged or arbitrated.' }),
-    timing_ms: z.strictObject({
-      first_partial: z.number().nullable(),
-      provisional: z.number().nullable(),
-      final: z.number(),
-    }),
-  })
-  .meta({ id: 'SessionResult' });
-export type SessionResult = z.infer<typeof sessionResultSchema>;
-
-export const provisionalSchema = z
-  .strictObject({
-    number: z.number().int().meta({ description: 'From 1; a revision names the one it replaces.' }),
-    answer: z.json(),
-    agreement: z.number(),
-    lanes: z.array(z.string()),
-    expiry_ms: z.number().int(),
-    at: z.iso.datetime(),
-    expired: z.boolean(),
-    revised: z.boolean(),
-  })
-  .meta({ id: 'Provisional' });
-export type Provisional = z.infer<typeof provisionalSchema>;
-
-export const sessionErrorSchema = z
-  .strictObject({
-    code: z.string(),
-    message: z.string(),
-    lanes: z.array(
-      z.strictObject({ lane_id: z.string(), state: laneStateSchema, reason: laneReasonSchema.nullable() }),
-    ),
-  })
-  .meta({ id: 'SessionError' });
-export type SessionErrorBody = z.infer<typeof sessionErrorSchema>;
-
-export const sessionStatusSchema = z
-  .strictObject({
-    id: workIdSchema,
-    kind: z.literal('session'),
-    tenant: z.string(),
-    labels: z.record(z.string(), z.string()),
-    lifecycle: lifecycleSchema,
-    state: sessionStateSchema,
-    prompt: z.string(),
-    profile: z.enum(['full', 'simple']),
-    lanes: z.array(laneStatusSchema),
-    agreement: z.number(),
-    threshold: share.meta({ description: 'Agreement that is enough, 0–1: policy.threshold.' }),
-    provisional: provisionalSchema.nullable(),
-    waiting: waitingSchema.nullable(),
-    result: sessionResultSchema.nullable(),
-    error: sessionErrorSchema.nullable(),
-    spend: spendSchema,
-    dropped_events: z.number().int().meta({ description: 'Events that came where the machine takes none.' }),
-    started_at: z.iso.datetime(),
-    ended_at: z.iso.datetime().nullable(),
-    links: linksSchema,
-  })
-  .meta({ id: 'SessionStatus' });
-export type SessionStatus = z.infer<typeof sessionStatusSchema>;
-
-export const sessionStartedSchema = startedSchema
-  .extend({
-    kind: z.literal('session'),
-    lane_keys: z
-      .record(z.string(), z.string())
-      .optional()
-      .meta({ description: 'For each external lane, the bearer key that authorises its frames.' }),
-  })
-  .meta({ id: 'SessionStarted' });
-export type SessionStarted = z.infer<typeof sessionStartedSchema>;
-
-export { usageSchema };

@@ -5,6 +5,9 @@ export const kinds = ['session', 'debate', 'fan-out', 'refinement', 'team', 'run
 export const kindSchema = z.enum(kinds);
 export type Kind = z.infer<typeof kindSchema>;
 
+/** A part of a whole, or how sure somebody is: 0 to 1. */
+export const shareSchema = z.number().min(0).max(1);
+
 export const workIdSchema = z
   .string()
   .regex(

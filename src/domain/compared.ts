@@ -2,7 +2,7 @@ import type { DebateStatus } from '../contracts/debate-status.js';
 import type { FanOutStatus } from '../contracts/fan-out-status.js';
 import type { Json } from '../contracts/frames.js';
 import type { RefinementStatus } from '../contracts/refinement-status.js';
-import type { SessionStatus } from '../contracts/session.js';
+import type { SessionStatus } from '../contracts/session-status.js';
 import type { Compared } from '../contracts/time-travel.js';
 import type { ForkOrigin } from './checkpoint.js';
 

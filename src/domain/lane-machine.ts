@@ -1,4 +1,4 @@
-import type { LaneState } from '../contracts/session.js';
+import type { LaneState } from '../contracts/session-status.js';
 import { laneStates } from './lane-states.js';
 import type { Guard, Machine } from './machine.js';
 

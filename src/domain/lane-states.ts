@@ -1,4 +1,4 @@
-import type { LaneState, SessionState } from '../contracts/session.js';
+import type { LaneState, SessionState } from '../contracts/session-status.js';
 
 // The contracts' lists again as values: contracts import zod, which workflow code does not load. The types keep them equal.
 const complete = <T extends string>(states: Record<T, true>): readonly T[] => Object.keys(states) as T[];

@@ -1,5 +1,5 @@
 import type { Json, Window } from '../contracts/frames.js';
-import type { LaneReason, LaneState } from '../contracts/session.js';
+import type { LaneReason, LaneState } from '../contracts/session-status.js';
 import { jsonBytes, textBytes } from './answer-limit.js';
 import { add, noAmount } from './budget.js';
 import { laneMachine, type LaneActionName, type LaneEventName, type LaneFacts } from './lane-machine.js';

@@ -7,7 +7,7 @@ import type { FanOutStatus } from '../contracts/fan-out-status.js';
 import type { Frame, FramesAnswer, Json } from '../contracts/frames.js';
 import type { RefinementStatus } from '../contracts/refinement-status.js';
 import type { RunStatus } from '../contracts/run-status.js';
-import type { SessionStatus } from '../contracts/session.js';
+import type { SessionStatus } from '../contracts/session-status.js';
 import type { Checkpoint, CheckpointList } from '../contracts/checkpoint.js';
 import type { Kind, Lifecycle, WorkList } from '../contracts/work.js';
 import type { CheckpointArtifact, ForkOrigin } from '../domain/checkpoint.js';

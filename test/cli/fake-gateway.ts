@@ -5,7 +5,8 @@ import { extname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { PartialEvent } from '../../src/contracts/events.js';
 import type { NumberedSessionEvent, SessionDurableEvent } from '../../src/contracts/session-events.js';
-import { openSessionSchema, type SessionResult, type SessionStatus } from '../../src/contracts/session.js';
+import { openSessionSchema } from '../../src/contracts/session.js';
+import { type SessionResult, type SessionStatus } from '../../src/contracts/session-status.js';
 
 const at = '2026-01-01T00:00:00.000Z';
 const spend = { tokens: 0, usd: '0' };

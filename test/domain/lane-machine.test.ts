@@ -1,4 +1,4 @@
-import { laneStates } from '../../src/contracts/session.js';
+import { laneStates } from '../../src/contracts/session-status.js';
 import { laneEvents, laneMachine, type LaneFacts } from '../../src/domain/lane-machine.js';
 import { assignments, expected, taken, type SpecRow } from './tables.js';
 

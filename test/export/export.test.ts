@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import request from 'supertest';
 import type { WorkExport } from '../../src/contracts/export.js';
 import { exportSchema } from '../../src/contracts/export.js';
-import type { SessionStatus } from '../../src/contracts/session.js';
+import type { SessionStatus } from '../../src/contracts/session-status.js';
 import { aSession, createRig } from '../gateway/rig.js';
 import { aDebate, agrees, proposes, removeWorkspaces, sh } from '../support/debate-bodies.js';
 import { type Product, startProduct } from '../support/product.js';

@@ -1,6 +1,6 @@
 import type { DurableEvent, NumberedEvent, PartialEvent } from '../../src/contracts/events.js';
 import type { Frame, FramesAnswer } from '../../src/contracts/frames.js';
-import type { SessionState, SessionStatus } from '../../src/contracts/session.js';
+import type { SessionState, SessionStatus } from '../../src/contracts/session-status.js';
 import type { WorkList } from '../../src/contracts/work.js';
 import { ParleyError } from '../../src/domain/errors.js';
 import type { SessionSetup } from '../../src/domain/session/setup.js';

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { createParser } from 'eventsource-parser';
 import { createLink } from '../../activities/link.js';
-import type { OpenSessionBody, SessionStarted } from '../../src/contracts/session.js';
+import type { OpenSessionBody } from '../../src/contracts/session.js';
+import type { SessionStarted } from '../../src/contracts/session-status.js';
 import { eventsQuery } from '../../workflows/messages.js';
 import { startProduct, type Product } from '../support/product.js';
 

@@ -19,7 +19,8 @@ import type { OpenRefinementBody, RefinementStarted } from '../../src/contracts/
 import type { RefinementStatus } from '../../src/contracts/refinement-status.js';
 import type { OpenRunBody, RunStarted } from '../../src/contracts/run.js';
 import type { RunStatus } from '../../src/contracts/run-status.js';
-import type { OpenSessionBody, SessionStarted, SessionStatus } from '../../src/contracts/session.js';
+import type { OpenSessionBody } from '../../src/contracts/session.js';
+import type { SessionStarted, SessionStatus } from '../../src/contracts/session-status.js';
 import { startGateway } from '../../src/gateway/index.js';
 import { converterFor } from '../../temporal/claims.js';
 import { connectForWorker } from '../../temporal/client.js';

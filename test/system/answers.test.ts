@@ -1,4 +1,5 @@
-import type { OpenSessionBody, SessionStatus } from '../../src/contracts/session.js';
+import type { OpenSessionBody } from '../../src/contracts/session.js';
+import type { SessionStatus } from '../../src/contracts/session-status.js';
 import { startProduct, type Product } from '../support/product.js';
 import { beat, fails, lane, noEarlyExit, says, scripted, silence, silent } from '../support/session-bodies.js';
 import { dataOf, follow } from '../support/sse.js';

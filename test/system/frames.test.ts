@@ -2,12 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { loadConfig } from '../../src/config.js';
 import type { FramesAnswer } from '../../src/contracts/frames.js';
-import {
-  openSessionSchema,
-  type LaneStatus,
-  type OpenSessionBody,
-  type SessionStatus,
-} from '../../src/contracts/session.js';
+import { openSessionSchema, type OpenSessionBody } from '../../src/contracts/session.js';
+import { type LaneStatus, type SessionStatus } from '../../src/contracts/session-status.js';
 import { setUpSession } from '../../src/domain/session/set-up-session.js';
 import { createOperator } from '../../src/operator.js';
 import { framesUpdate, sessionWorkflowType } from '../../workflows/messages.js';

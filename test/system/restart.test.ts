@@ -1,4 +1,4 @@
-import type { SessionStatus } from '../../src/contracts/session.js';
+import type { SessionStatus } from '../../src/contracts/session-status.js';
 import { call, makeInstallation, type Running, until } from '../support/installation.js';
 
 const installation = makeInstallation();

@@ -1,4 +1,5 @@
-import type { OpenSessionBody, SessionState, SessionStatus } from '../../src/contracts/session.js';
+import type { OpenSessionBody } from '../../src/contracts/session.js';
+import type { SessionState, SessionStatus } from '../../src/contracts/session-status.js';
 import { laneMachine } from '../../src/domain/lane-machine.js';
 import { sessionMachine, simpleSessionMachine } from '../../src/domain/session/machine.js';
 import { startProduct, type Product } from '../support/product.js';

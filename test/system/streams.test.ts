@@ -1,5 +1,6 @@
 import type { NumberedEvent } from '../../src/contracts/events.js';
-import type { OpenSessionBody, SessionStatus } from '../../src/contracts/session.js';
+import type { OpenSessionBody } from '../../src/contracts/session.js';
+import type { SessionStatus } from '../../src/contracts/session-status.js';
 import { startProduct, type Product } from '../support/product.js';
 import { beat, external, lane, noEarlyExit, says, silence, silent } from '../support/session-bodies.js';
 import { dataOf, follow, idsOf, listen, numbered, upTo, type Heard } from '../support/sse.js';

@@ -26,7 +26,7 @@ export const replayFile = async (path: string, options: ReplayOptions, context: 
   const text = await textOf(path, context.readStdin);
   const { document, edited } = exportFrom(path, text, options);
   const replayer = await loadReplayer(options.bundle);
-  const replayed = await replayer.replay(document).finally(replayer.close);
+  const replayed = await replayer.replay(document).finally(() => replayer.close());
   const report = replayReport(document, replayed, 'all');
   if (context.json) context.out(JSON.stringify({ file: path, edited, ...report }, null, 2));
   else {

@@ -3,7 +3,7 @@ import type { TaskReport } from '../../contracts/execution.js';
 import type { FanOutStatus } from '../../contracts/fan-out-status.js';
 import type { Json } from '../../contracts/frames.js';
 import type { RefinementStatus } from '../../contracts/refinement-status.js';
-import type { SessionStatus } from '../../contracts/session.js';
+import type { SessionStatus } from '../../contracts/session-status.js';
 import { micros, noAmount } from '../budget.js';
 import type { Amount } from '../session/setup.js';
 import type { StepFault, StepOutcome } from './effects.js';

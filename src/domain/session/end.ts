@@ -1,4 +1,4 @@
-import type { SessionErrorBody } from '../../contracts/session.js';
+import type { SessionErrorBody } from '../../contracts/session-status.js';
 import { iso } from '../instant.js';
 import { isRunning } from '../lane.js';
 import { admissionFaults, arbiterFaults, refusedCall } from './admission.js';

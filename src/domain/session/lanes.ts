@@ -1,4 +1,4 @@
-import type { LaneReason } from '../../contracts/session.js';
+import type { LaneReason } from '../../contracts/session-status.js';
 import { answerFault } from '../answer-limit.js';
 import { noAmount, usd } from '../budget.js';
 import { iso } from '../instant.js';

@@ -1,4 +1,4 @@
-import type { SessionState } from '../../contracts/session.js';
+import type { SessionState } from '../../contracts/session-status.js';
 import { sessionStates } from '../lane-states.js';
 import type { Guard, Machine } from '../machine.js';
 

@@ -1,5 +1,6 @@
 import type { Json } from '../../contracts/frames.js';
-import type { Reconciliation, SessionResult } from '../../contracts/session.js';
+import type { Reconciliation } from '../../contracts/session.js';
+import type { SessionResult } from '../../contracts/session-status.js';
 import { chooseReconciliation } from '../adaptive.js';
 import { type Vote } from '../agreement.js';
 import { usd } from '../budget.js';

@@ -1,5 +1,5 @@
 import type { Json } from '../../contracts/frames.js';
-import type { SessionErrorBody, SessionResult, SessionState } from '../../contracts/session.js';
+import type { SessionErrorBody, SessionResult, SessionState } from '../../contracts/session-status.js';
 import type { Waiting } from '../../contracts/work.js';
 import type { Lane } from '../lane.js';
 import { answerOf, contributes, isRunning, openLane } from '../lane.js';

@@ -1,4 +1,4 @@
-import type { LaneStatus, Provisional, SessionStatus } from '../../contracts/session.js';
+import type { LaneStatus, Provisional, SessionStatus } from '../../contracts/session-status.js';
 import type { Lifecycle, Spend } from '../../contracts/work.js';
 import { usd } from '../budget.js';
 import { iso } from '../instant.js';

@@ -1,4 +1,4 @@
-import type { SessionStarted, SessionStatus } from '../../contracts/session.js';
+import type { SessionStarted, SessionStatus } from '../../contracts/session-status.js';
 
 // One story for the whole document: two lanes answer, they agree, the session completes.
 const id = 'session-01JD8W3Z4X5Y6Z7A8B9C0D1E2F';

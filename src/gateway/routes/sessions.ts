@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { framesAnswerSchema, postFramesSchema } from '../../contracts/frames.js';
-import { openSessionSchema, sessionStartedSchema, sessionStatusSchema } from '../../contracts/session.js';
+import { openSessionSchema } from '../../contracts/session.js';
+import { sessionStartedSchema, sessionStatusSchema } from '../../contracts/session-status.js';
 import type { SessionSetup } from '../../domain/session/setup.js';
 import { compilePattern } from '../../domain/pattern.js';
 import { forkSession } from '../../domain/session/fork.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { sessionStatusSchema } from '../../../src/contracts/session.js';
+import { sessionStatusSchema } from '../../../src/contracts/session-status.js';
 import { hasEnded, type Lane } from '../../../src/domain/lane.js';
 import { forkSession } from '../../../src/domain/session/fork.js';
 import { isOver } from '../../../src/domain/session/session.js';

@@ -1,4 +1,4 @@
-import { sessionStates } from '../../../src/contracts/session.js';
+import { sessionStates } from '../../../src/contracts/session-status.js';
 import {
   sessionEvents,
   sessionMachine,

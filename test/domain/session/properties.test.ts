@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { sessionEventSchema, type SessionDurableEvent } from '../../../src/contracts/session-events.js';
-import { sessionStatusSchema } from '../../../src/contracts/session.js';
+import { sessionStatusSchema } from '../../../src/contracts/session-status.js';
 import { hasEnded } from '../../../src/domain/lane.js';
 import { isOver, nextDue } from '../../../src/domain/session/session.js';
 import { spent, type Session } from '../../../src/domain/session/state.js';
