@@ -6,6 +6,7 @@ import { artifactsUrlSchema, awsVariables, missingForS3, type S3Location, s3Loca
 import { type SandboxBackend, sandboxBackends } from './contracts/execution.js';
 import { windowSchema } from './contracts/frames.js';
 import { tiers } from './contracts/session.js';
+import type { DatedPrice } from './domain/ledger/prices.js';
 import { inlineBytesPreset, maxPayloadBytes } from './domain/payload-limit.js';
 import type { RetentionRules } from './domain/retention.js';
 import { apiKeysSchema, checkKeys, keysFileOf } from './key-settings.js';
@@ -64,11 +65,16 @@ const policySchema = z.strictObject({
   tenants: z.record(z.string(), allowanceSchema).default({}),
 });
 
-/** US dollars for a million tokens. */
-const priceSchema = z.strictObject({ input: z.number().min(0), output: z.number().min(0) });
+/** US dollars for a million tokens, from a day on. */
+const priceSchema = z.strictObject({
+  from: z.iso.date({ error: 'must be a day such as 2026-01-31' }).optional(),
+  input: z.number().min(0),
+  output: z.number().min(0),
+});
 const pricesSchema = z.record(
   z.string().regex(/^[^/]+\/.+$/, 'a name must be provider/model or provider/*'),
-  priceSchema,
+  // Told apart by what they are, so that a fault is told of that alone.
+  z.preprocess((given) => (Array.isArray(given) ? given : [given]), z.array(priceSchema).min(1)),
 );
 
 const trustedExample = '["my-agent"] or [["npm","test"]]';
@@ -206,7 +212,7 @@ export interface Config {
   policy: { default: Allowance; tenants: Record<string, Allowance> };
   window: { max_parallel?: number | undefined; max_tokens?: number | undefined; max_usd_micros?: number | undefined };
   /** By provider/model or provider/*, US dollars for a million tokens. */
-  prices: Record<string, { input: number; output: number }>;
+  prices: Record<string, DatedPrice[]>;
   trustedCommands: string[][];
   /** Absolute paths; a workspace is one of these folders or lies below one. */
   workspaces: string[];

@@ -2,6 +2,7 @@ import type { Config, Allowance } from './config.js';
 import type { Adapter, ModelAdapter, ScriptEntry } from './contracts/adapter.js';
 import type { Tier } from './contracts/session.js';
 import { approximateTokens, guardBanded } from './domain/budget.js';
+import { wholeMicros } from './domain/ledger/prices.js';
 import type { Amount, Operator, WindowLimits } from './domain/session/setup.js';
 import { assumedTokens } from './domain/session/set-up-session.js';
 import { createPrices, type Prices } from './pricing.js';
@@ -65,7 +66,7 @@ const modelEstimate = (
         `such as {"${provider}/${adapter.model}":{"input":0.5,"output":1.5}} (US dollars for a million tokens; 0 is a price too)`,
     };
   }
-  return { tokens: input + output, usdMicros: Math.ceil(usd * 1e6) };
+  return { tokens: input + output, usdMicros: wholeMicros(usd) };
 };
 
 const refusal = (
@@ -107,7 +108,7 @@ export const createOperator = (config: Config, prices: Prices = createPrices(con
         case 'openai-compatible':
           return modelEstimate(prices, adapter, prompt, tier);
         case 'scripted':
-          return { tokens: scriptedTokens(adapter.script), usdMicros: Math.ceil(scriptedUsd(adapter.script) * 1e6) };
+          return { tokens: scriptedTokens(adapter.script), usdMicros: wholeMicros(scriptedUsd(adapter.script)) };
         case 'simulated':
           return { tokens: approximateTokens(prompt) + approximateTokens(adapter.answer ?? prompt), usdMicros: 0 };
         case 'command':

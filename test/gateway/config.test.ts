@@ -112,7 +112,13 @@ describe('the configuration', () => {
       PARLEY_PRICES: '{"openai/x":{"input":1,"output":2}}',
     });
     expect(config.trustedCommands).toEqual([['my-agent'], ['npm', 'test']]);
-    expect(config.prices).toEqual({ 'openai/x': { input: 1, output: 2 } });
+    expect(config.prices).toEqual({ 'openai/x': [{ input: 1, output: 2 }] });
     expect(faultsOf({ PARLEY_PRICES: '{"x":{"input":1,"output":2}}' })).toHaveLength(1);
+    expect(faultsOf({ PARLEY_PRICES: '{"o/x":[{"from":"May","input":1,"output":2}]}' })).toEqual([
+      {
+        variable: 'PARLEY_PRICES',
+        message: expect.stringMatching(/^o\/x\.0\.from: must be a day such as 2026-01-31;/),
+      },
+    ]);
   });
 });

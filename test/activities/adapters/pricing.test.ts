@@ -38,4 +38,20 @@ describe('prices', () => {
   test('of a configured model add up by tokens', () => {
     expect(prices.cost('local', 'tiny', 1_000_000, 500_000)).toBe(2);
   });
+  test.each([
+    ['2025-06-09T23:59:59Z', 10, 40],
+    ['2025-06-10T00:00:00Z', 2, 8],
+  ])('of the table are those of the time of the call: o3 at %s', (at, input, output) => {
+    expect(prices.priceOf('openai', 'o3', new Date(at))).toEqual({
+      inputUsdPerMtok: expect.closeTo(input, 6) as number,
+      outputUsdPerMtok: expect.closeTo(output, 6) as number,
+    });
+    expect(prices.cost('openai', 'o3', 1000, 1000, new Date(at))).toBeCloseTo((input + output) / 1000, 9);
+  });
+
+  test('of the configuration are those of the time of the call, and the table stands in before the first', () => {
+    const dated = createPrices({ 'openai/o3': [{ from: '2026-01-01', input: 1, output: 1 }] });
+    expect(dated.cost('openai', 'o3', 1_000_000, 0, new Date('2025-12-31T23:59:59Z'))).toBe(2);
+    expect(dated.cost('openai', 'o3', 1_000_000, 0, new Date('2026-01-01T00:00:00Z'))).toBe(1);
+  });
 });
