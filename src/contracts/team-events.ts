@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { logEventSchema, type Numbered, restoredEventSchema, waitingEventSchema } from './common-events.js';
+import {
+  agentErrorSchema,
+  agentStateSchema,
+  delegationSchema,
+  teamErrorSchema,
+  teamResultSchema,
+  teamStateSchema,
+} from './team-status.js';
+
+const at = z.iso.datetime();
+
+/** Durable events of a team (spec 05, 09), numbered from 1 without holes: a pure function of its history. */
+export const teamEventSchema = z
+  .discriminatedUnion('event', [
+    z.strictObject({
+      event: z.literal('state'),
+      data: z.strictObject({
+        at,
+        machine: z.literal('team'),
+        from: teamStateSchema,
+        to: teamStateSchema,
+        on: z.string(),
+        actions: z.array(z.string()),
+      }),
+    }),
+    z.strictObject({
+      event: z.literal('agent'),
+      data: z.strictObject({
+        at,
+        agent_id: z.string(),
+        role: z.string(),
+        parent: z.string().nullable(),
+        state: agentStateSchema,
+        turn: z.number().int().min(0),
+        error: agentErrorSchema.nullable(),
+      }),
+    }),
+    z.strictObject({
+      event: z.literal('agent_removed'),
+      data: z.strictObject({ at, agent_id: z.string() }),
+    }),
+    z.strictObject({
+      event: z.literal('message'),
+      data: z.strictObject({
+        at,
+        from: z.string().nullable().meta({ description: 'null: a person.' }),
+        to: z.string().nullable().meta({ description: 'null: a person.' }),
+        channel: z.string().nullable(),
+        content: z.string(),
+        metadata: z.record(z.string(), z.json()),
+      }),
+    }),
+    z.strictObject({ event: z.literal('delegation'), data: delegationSchema }),
+    waitingEventSchema,
+    restoredEventSchema,
+    logEventSchema,
+    z.strictObject({ event: z.literal('final'), data: teamResultSchema }),
+    z.strictObject({ event: z.literal('error'), data: teamErrorSchema.extend({ at }) }),
+  ])
+  .meta({ id: 'TeamEvent' });
+export type TeamDurableEvent = z.infer<typeof teamEventSchema>;
+export type NumberedTeamEvent = Numbered<TeamDurableEvent>;

@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import { contextCategorySchema } from './team.js';
+import { lifecycleSchema, linksSchema, spendSchema, waitingSchema, workIdSchema } from './work.js';
+
+/** Spec 05: what an agent is to its team's executor. */
+export const agentStates = ['PENDING', 'RUNNING', 'PAUSED', 'COMPLETED', 'FAILED', 'CANCELLED'] as const;
+export const agentStateSchema = z.enum(agentStates);
+export type AgentStateName = z.infer<typeof agentStateSchema>;
+
+export const teamStates = ['OPEN', 'PAUSED', 'COMPLETED', 'FAILED', 'CANCELLED'] as const;
+export const teamStateSchema = z.enum(teamStates);
+export type TeamStateName = z.infer<typeof teamStateSchema>;
+
+const count = z.number().int().min(0);
+const milliseconds = z.number().min(0);
+
+export const agentErrorSchema = z.strictObject({ code: z.string(), message: z.string() }).meta({ id: 'AgentError' });
+export type AgentError = z.infer<typeof agentErrorSchema>;
+
+/** An agent as the status of its team has it (spec 10). */
+export const agentStatusSchema = z
+  .strictObject({
+    agent_id: z.string(),
+    state: agentStateSchema,
+    result: z.json().meta({ description: 'Of its last turn; null: there is none.' }),
+    error: agentErrorSchema.nullable(),
+    metadata: z.record(z.string(), z.json()),
+    role: z.string(),
+    parent: z.string().nullable(),
+    turns: count.meta({ description: 'How many it was asked for; 0: it has nothing to do yet.' }),
+    text: z.string().nullable().meta({ description: 'What a turn that was broken off had said.' }),
+    waiting_for: z.array(z.string()).meta({ description: 'Agents that it waits for; its slot is free meanwhile.' }),
+    spend: spendSchema,
+    spawned_at: z.iso.datetime(),
+    started_at: z.iso.datetime().nullable(),
+    ended_at: z.iso.datetime().nullable(),
+  })
+  .meta({ id: 'AgentStatus' });
+export type AgentStatus = z.infer<typeof agentStatusSchema>;
+
+/** The answer of POST /v1/teams/{id}/wait. */
+export const waitAnswerSchema = z
+  .strictObject({
+    status: z.enum(['ok', 'timeout']).meta({ description: 'timeout: some go on; nothing was stopped.' }),
+    agents: z.array(agentStatusSchema),
+    elapsed_ms: milliseconds,
+  })
+  .meta({ id: 'WaitAnswer' });
+export type WaitAnswer = z.infer<typeof waitAnswerSchema>;
+
+const percentilesSchema = z
+  .strictObject({ count, p50: milliseconds, p90: milliseconds, p95: milliseconds, p99: milliseconds })
+  .meta({ id: 'LatencyPercentiles', description: 'Of the last 500 turns, by nearest rank.' });
+export type LatencyPercentiles = z.infer<typeof percentilesSchema>;
+
+/** GET /v1/teams/{id}/stats (details 3.1). */
+export const teamStatsSchema = z
+  .strictObject({
+    max_concurrent: z.number().int().min(1),
+    total_agents: count,
+    by_state: z.record(agentStateSchema, count),
+    free_slots: count.meta({
+      description: 'Running and paused agents have one each, but for those that wait for others.',
+    }),
+    concurrent: count.meta({ description: 'Slots in use.' }),
+    queue_depth: count.meta({ description: 'Turns that wait for a slot or for their agent.' }),
+    latency_ms: percentilesSchema.nullable().meta({ description: 'From slot to end; null: no turn has ended.' }),
+    slot_wait_ms: percentilesSchema.nullable().meta({ description: 'From the question to the slot.' }),
+  })
+  .meta({ id: 'TeamStats' });
+export type TeamStats = z.infer<typeof teamStatsSchema>;
+
+/** GET /v1/teams/{id}/agents/{agent}/context: what its window holds, and who else looks at it. */
+export const contextInfoSchema = z
+  .strictObject({
+    agent_id: z.string(),
+    has_window: z.boolean(),
+    parent: z.string().nullable(),
+    shares_with_parent: z.boolean().meta({ description: 'The window.' }),
+    shares_session_with_parent: z.boolean().meta({ description: 'The messages: what the parent hears, it hears.' }),
+    shares_with: z.array(z.string()).meta({ description: 'All others of the same window, the agent itself left out.' }),
+    children: z.array(z.string()),
+    children_sharing: z.array(z.string()),
+    stats: z
+      .strictObject({
+        limit_tokens: z.number().int().nullable().meta({ description: 'null: no limit.' }),
+        used_tokens: count.meta({ description: 'Of the whole window, what several hold counted once.' }),
+        free_tokens: count.nullable(),
+        base_tokens: count.meta({ description: 'Of its messages, those that other agents of the window hold, too.' }),
+        own_tokens: count.meta({ description: 'Of its messages, those that it alone holds there.' }),
+        messages: z.record(contextCategorySchema, count),
+        trimmed_messages: count.meta({ description: 'Dropped so far because the window was full.' }),
+      })
+      .nullable()
+      .meta({ description: 'null where it was not asked for.' }),
+    notices: z.array(z.string()).meta({ description: 'Such as that a limit was clamped.' }),
+  })
+  .meta({ id: 'ContextInfo' });
+export type ContextInfo = z.infer<typeof contextInfoSchema>;
+
+export const delegationStates = ['started', 'request_sent', 'response_received', 'completed', 'failed'] as const;
+
+/** Work that one agent has given to another (details 3.4). */
+export const delegationSchema = z
+  .strictObject({
+    delegation_id: z.string().regex(/^[0-9a-f]{12}$/),
+    parent: z.string().nullable().meta({ description: 'null: a person.' }),
+    child: z.string(),
+    state: z.enum(delegationStates),
+    background: z.boolean(),
+    at: z.iso.datetime().meta({ description: 'Of the last change.' }),
+    error: agentErrorSchema.nullable(),
+  })
+  .meta({ id: 'Delegation' });
+export type DelegationStatus = z.infer<typeof delegationSchema>;
+export type DelegationState = (typeof delegationStates)[number];
+
+export const teamResultSchema = z
+  .strictObject({
+    completed: count,
+    failed: count,
+    cancelled: count,
+    agents: z.array(agentStatusSchema.pick({ agent_id: true, state: true, result: true, error: true })),
+  })
+  .meta({ id: 'TeamResult' });
+export type TeamResult = z.infer<typeof teamResultSchema>;
+
+export const teamErrorSchema = z.strictObject({ code: z.string(), message: z.string() }).meta({ id: 'TeamError' });
+export type TeamError = z.infer<typeof teamErrorSchema>;
+
+/** GET /v1/teams/{id} (spec 10). */
+export const teamStatusSchema = z
+  .strictObject({
+    id: workIdSchema,
+    kind: z.literal('team'),
+    tenant: z.string(),
+    labels: z.record(z.string(), z.string()),
+    lifecycle: lifecycleSchema,
+    state: teamStateSchema,
+    keep_open: z.boolean(),
+    closed: z.boolean().meta({ description: 'Nobody from outside adds to it or asks any more.' }),
+    subagents_enabled: z.boolean(),
+    agents: z.array(agentStatusSchema).meta({ description: 'In the order in which they were spawned.' }),
+    delegations: z.array(delegationSchema).meta({ description: 'The last 200.' }),
+    stats: teamStatsSchema,
+    waiting: waitingSchema.nullable(),
+    result: teamResultSchema.nullable(),
+    error: teamErrorSchema.nullable(),
+    spend: spendSchema,
+    dropped_events: count.meta({ description: 'What came for a turn that had ended.' }),
+    started_at: z.iso.datetime(),
+    ended_at: z.iso.datetime().nullable(),
+    links: linksSchema,
+  })
+  .meta({ id: 'TeamStatus' });
+export type TeamStatus = z.infer<typeof teamStatusSchema>;

@@ -1,0 +1,185 @@
+import { z } from 'zod';
+import { teamFaults } from '../domain/team/request-faults.js';
+import { adapterSchema } from './adapter.js';
+import { templateSchema } from './template.js';
+import { startCommon, startedSchema } from './work.js';
+
+/** Agents that one team may have at a time, ended ones that nobody has cleaned up included. */
+export const maxTeamAgents = 1_000;
+
+export const agentIdSchema = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+    'must be 1 to 64 letters, digits, ".", "_" or "-", and start with a letter or digit',
+  )
+  .meta({ description: 'Id of an agent, of its own in its team.', example: 'worker-1' });
+const wordSchema = z.string().trim().min(1, 'must not be blank').max(200);
+const textSchema = z.string().max(100_000);
+/** A year: longer is a slip. */
+const longestMs = 31_536_000_000;
+
+const tokenLimitSchema = z.number().int().min(1).max(100_000_000);
+
+/** How an agent stands to the context of others (details 3.3): isolated unless it says otherwise. */
+const sharing = {
+  share_session: z.boolean().default(false).meta({
+    description: "Has its parent's messages for its own, and so its parent's window, too.",
+  }),
+  share_context_window: z.boolean().default(false).meta({
+    description:
+      "Counts against its parent's token limit. Messages are shared by share_session alone: without it later ones of the parent come by a sync.",
+  }),
+  share_session_with: agentIdSchema.optional().meta({ description: 'Another agent than the parent.' }),
+  share_context_window_with: agentIdSchema.optional().meta({ description: 'Another agent than the parent.' }),
+  shared_context_window_max_tokens: tokenLimitSchema
+    .optional()
+    .meta({ description: "Limit of a window of its own; clamped to that of its parent's." }),
+};
+
+/** One agent, in the body that starts a team and in one that adds to it (spec 10 "Team"). */
+export const teamAgentSchema = z
+  .strictObject({
+    agent_id: agentIdSchema,
+    role: wordSchema.default('agent').meta({ description: 'By which round robin and role chains find it.' }),
+    adapter: adapterSchema
+      .optional()
+      .meta({ description: 'Who answers for it; left out: who answers for its parent.' }),
+    instructions: textSchema.optional().meta({ description: 'What it is told before anything is asked.' }),
+    template: templateSchema.optional(),
+    tools: z.array(wordSchema).max(200).default([]),
+    prompt: textSchema.optional().meta({
+      description: 'What it is asked first. Left out: it has nothing to do until somebody asks it.',
+    }),
+    parent: agentIdSchema.optional(),
+    background: z
+      .boolean()
+      .default(true)
+      .meta({ description: 'Whether stop_sub_agent cancels what it does; false: it pauses it.' }),
+    model_overrides: z.record(z.string(), z.json()).default({}),
+    metadata: z.record(z.string().min(1).max(64), z.json()).default({}),
+    ...sharing,
+  })
+  .meta({ id: 'TeamAgent' });
+export type TeamAgentBody = z.infer<typeof teamAgentSchema>;
+
+export const liteAgentSchema = z
+  .strictObject({
+    agent_id: agentIdSchema.optional().meta({ description: 'Left out: lite-<role>-<n>.' }),
+    role: wordSchema,
+    adapter: adapterSchema,
+  })
+  .meta({
+    id: 'LiteAgent',
+    description: 'Answers for a role that no agent has: without a window, a history and a slot.',
+  });
+export type LiteAgentBody = z.infer<typeof liteAgentSchema>;
+
+const maxConcurrentSchema = z.number().int().min(1).max(1_000);
+
+/** POST /v1/teams (spec 05, 10). What contradicts itself is refused here, all at once (spec 00). */
+export const openTeamSchema = z
+  .strictObject({
+    ...startCommon,
+    agents: z.array(teamAgentSchema).max(maxTeamAgents).default([]),
+    lite_agents: z.array(liteAgentSchema).max(200).default([]),
+    max_concurrent: maxConcurrentSchema
+      .optional()
+      .meta({ description: 'Agents at once; the rest wait in order. Left out: PARLEY_MAX_CONCURRENT_TASKS.' }),
+    subagents_enabled: z
+      .boolean()
+      .default(true)
+      .meta({ description: 'false: tools that concern other agents answer subagents_disabled.' }),
+    keep_open: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Whether the team outlives its agents, until it is closed.' }),
+  })
+  .superRefine((request, context) => {
+    for (const { path, message } of teamFaults(request)) context.addIssue({ code: 'custom', path, message });
+  })
+  .meta({ id: 'OpenTeam' });
+export type OpenTeam = z.infer<typeof openTeamSchema>;
+export type OpenTeamBody = z.input<typeof openTeamSchema>;
+
+export const teamStartedSchema = startedSchema.extend({ kind: z.literal('team') }).meta({ id: 'TeamStarted' });
+export type TeamStarted = z.infer<typeof teamStartedSchema>;
+
+/** POST /v1/teams/{id}/agents: one agent, or a list of them, of which those before a refused one stay (details 3.1). */
+export const spawnAgentsSchema = z
+  .union([teamAgentSchema, z.array(teamAgentSchema).min(1, 'must hold an agent').max(maxTeamAgents)])
+  .meta({ id: 'SpawnAgents' });
+export type SpawnAgents = z.infer<typeof spawnAgentsSchema>;
+
+/** POST /v1/teams/{id}/wait. A wait observes: no agent is stopped where it ends first. */
+export const waitAgentsSchema = z
+  .strictObject({
+    agent_ids: z.array(z.string().min(1).max(200)).max(maxTeamAgents).default([]).meta({
+      description: 'Left out or empty: all agents that there are now. Unknown ones are left out of the answer.',
+    }),
+    timeout_ms: z.number().int().min(0).max(longestMs).optional().meta({ description: 'Left out: it waits for ever.' }),
+  })
+  .meta({ id: 'WaitAgents' });
+export type WaitAgents = z.infer<typeof waitAgentsSchema>;
+
+/** POST /v1/teams/{id}/messages, of a person. */
+export const teamMessageSchema = z
+  .strictObject({
+    content: textSchema,
+    target: agentIdSchema.optional(),
+    targets: z.array(agentIdSchema).min(1).max(maxTeamAgents).optional(),
+    channel: wordSchema.optional(),
+    metadata: z.record(z.string(), z.json()).default({}),
+  })
+  .refine(({ target, targets }) => (target === undefined) !== (targets === undefined), {
+    path: ['target'],
+    message: 'must be given, or targets, and not both',
+  })
+  .meta({ id: 'TeamMessage' });
+export type TeamMessageBody = z.infer<typeof teamMessageSchema>;
+
+/** POST /v1/teams/{id}/delegate. */
+export const delegateSchema = z
+  .strictObject({
+    parent: agentIdSchema,
+    child: agentIdSchema,
+    content: textSchema.meta({ description: 'May be empty.' }),
+    background: z.boolean().default(false),
+    wait: z.boolean().default(false).meta({ description: 'Of a delegation in the background; another always waits.' }),
+    timeout_ms: z.number().int().min(0).max(longestMs).optional(),
+  })
+  .meta({ id: 'DelegateAgent' });
+export type DelegateBody = z.infer<typeof delegateSchema>;
+
+/** POST /v1/teams/{id}/round-robin. */
+export const roundRobinSchema = z
+  .strictObject({
+    prompts: z.array(textSchema).min(1, 'must hold a prompt').max(10_000),
+    role: wordSchema,
+  })
+  .meta({ id: 'RoundRobin' });
+
+/** POST /v1/teams/{id}/role-chain: each role is given what the one before it has answered. */
+export const roleChainSchema = z
+  .strictObject({ content: textSchema, roles: z.array(wordSchema).min(1, 'must name a role').max(100) })
+  .meta({ id: 'RoleChain' });
+
+export const contextCategories = ['system', 'context', 'dialog', 'tool'] as const;
+export const contextCategorySchema = z.enum(contextCategories).meta({
+  description:
+    'system: instructions; context: what an agent was given to know; dialog: what was said; tool: calls with their results.',
+});
+export type ContextCategory = z.infer<typeof contextCategorySchema>;
+
+/** POST /v1/teams/{id}/sync-context. */
+export const syncContextSchema = z
+  .strictObject({
+    parent: agentIdSchema,
+    child: agentIdSchema,
+    categories: z.array(contextCategorySchema).min(1).default(['system', 'context']),
+    replace: z.boolean().default(false).meta({
+      description: 'true: the child loses what it has of these categories; false: what is copied twice is there twice.',
+    }),
+  })
+  .meta({ id: 'SyncContext' });
+export type SyncContextBody = z.infer<typeof syncContextSchema>;

@@ -1,0 +1,98 @@
+import type { Json } from '../../contracts/frames.js';
+import type { Amount } from '../session/setup.js';
+import type { TurnOutcome } from './outcome.js';
+import type { PatternAnswer, PatternKind } from './pattern-state.js';
+import type { AgentPlan } from './setup.js';
+
+/** What a team wants done. A turn is named by its agent and run; each is run at most once. */
+export type TeamEffect =
+  | { type: 'run_turn'; agentId: string; run: number; content: string; by: string | null }
+  /** From the next model or tool call on nothing is done until `go_on`. */
+  | { type: 'hold_turn'; agentId: string; run: number }
+  | { type: 'go_on'; agentId: string; run: number }
+  | { type: 'stop_turn'; agentId: string; run: number }
+  /** The agent is gone: what is kept of it may go, too. */
+  | { type: 'forget_agent'; agentId: string }
+  | { type: 'answer_wait'; waitId: string; answer: WaitOutcome }
+  /** Asks a lite agent; answered with LITE_ANSWERED. */
+  | { type: 'ask_lite'; patternId: string; liteId: string; content: string }
+  | { type: 'answer_pattern'; patternId: string; answer: PatternAnswer };
+
+/** What became of a wait: of each agent that was waited for, in the order asked, as it stands then. */
+export interface WaitOutcome {
+  status: 'ok' | 'timeout';
+  /** Unknown ones have no state. */
+  agentIds: string[];
+  elapsedMs: number;
+}
+
+export type TeamCall =
+  | { type: 'SPAWN'; agents: AgentPlan[] }
+  | { type: 'PAUSE_AGENT' | 'RESUME_AGENT' | 'CANCEL_AGENT' | 'STOP_AGENT' | 'CLEAN_UP'; agentId: string }
+  /** A person asks an agent that has nothing to do. */
+  | { type: 'ASK'; agentId: string; content: string }
+  /** `ids` null: all agents that there are. `waitId` names the answer. */
+  | { type: 'WAIT'; waitId: string; ids: string[] | null; timeoutMs: number | null }
+  /** `waitId`: of the wait for the child's answer; null: nobody waits. */
+  | {
+      type: 'DELEGATE';
+      parent: string | null;
+      child: string;
+      content: string;
+      background: boolean;
+      waitId: string | null;
+      timeoutMs: number | null;
+    }
+  | { type: 'PATTERN'; patternId: string; pattern: PatternKind };
+
+/** What a team hears. A call comes `by` an agent, or from outside (null), and is answered by the step that takes it. */
+export type TeamEvent =
+  | { type: 'START' }
+  | { type: 'CALL'; by: string | null; call: TeamCall }
+  | { type: 'PAUSE' }
+  | { type: 'RESUME' }
+  | { type: 'CLOSE' }
+  | { type: 'CANCEL' }
+  /** `text`: what the turn had said when it was broken off. */
+  | { type: 'ENDED'; agentId: string; run: number; outcome: TurnOutcome; text: string | null; usage: Amount }
+  /** `answer` null: it gave none, or failed. */
+  | { type: 'LITE_ANSWERED'; patternId: string; liteId: string; answer: Json }
+  | { type: 'TICK' };
+
+export type RefusalCode = 'not_found' | 'conflict' | 'wrong_state' | 'invalid_request' | 'subagents_disabled';
+
+export interface Refusal {
+  ok: false;
+  code: RefusalCode;
+  message: string;
+  /** What was done before the refused part. */
+  agentIds: string[];
+}
+
+export interface Done {
+  ok: true;
+  /** Agents that the call was about: spawned, cancelled, asked and so on. */
+  agentIds: string[];
+  /** What the caller may not expect. */
+  notes: string[];
+  /** Of a stop: which of the two it came to. */
+  stoppedBy?: 'cancel' | 'pause';
+  /** Of what was asked. */
+  run?: number;
+  delegationId?: string;
+}
+
+export type CallAnswer = Done | Refusal;
+
+export const done = (agentIds: string[], more: Partial<Done> = {}): Done => ({
+  ok: true,
+  agentIds,
+  notes: [],
+  ...more,
+});
+export const refused = (code: RefusalCode, message: string, agentIds: string[] = []): Refusal => ({
+  ok: false,
+  code,
+  message,
+  agentIds,
+});

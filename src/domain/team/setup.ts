@@ -1,0 +1,110 @@
+import type { Adapter } from '../../contracts/adapter.js';
+import type { Json } from '../../contracts/frames.js';
+import type { LiteAgentBody, TeamAgentBody } from '../../contracts/team.js';
+import type { AgentTemplate } from '../../contracts/template.js';
+import type { BudgetLimits } from '../budget.js';
+import { ParleyError } from '../errors.js';
+import type { WebhookSetup } from '../webhook/setup.js';
+
+/** How an agent stands to the context of others; ids are those of agents, null: of nobody. */
+export interface SharingPlan {
+  sessionOf: string | null;
+  windowOf: string | null;
+  /** Limit that a window of its own is asked to have, in tokens; null: that of its parent. */
+  maxTokens: number | null;
+}
+
+/** An agent as it is to be spawned. */
+export interface AgentPlan {
+  agentId: string;
+  role: string;
+  /** null: no agent of the team. */
+  parent: string | null;
+  /** null: who answers for its parent. */
+  adapter: Adapter | null;
+  instructions: string;
+  template: AgentTemplate | null;
+  tools: string[];
+  /** null: it has nothing to do until it is asked. */
+  prompt: string | null;
+  background: boolean;
+  overrides: Record<string, Json>;
+  metadata: Record<string, Json>;
+  sharing: SharingPlan;
+}
+
+export interface LiteAgent {
+  liteId: string;
+  role: string;
+  adapter: Adapter;
+}
+
+export interface TeamSetup {
+  id: string;
+  tenant: string;
+  labels: Record<string, string>;
+  /** 32 hex digits. */
+  traceId: string;
+  webUiUrl: string;
+  /** At least 1. */
+  maxConcurrent: number;
+  keepOpen: boolean;
+  subagentsEnabled: boolean;
+  /** Whether agents may work in the background (PARLEY_USE_BACKGROUND_AGENTS). */
+  backgroundAllowed: boolean;
+  /** In the order in which they are spawned at the start. */
+  agents: AgentPlan[];
+  liteAgents: LiteAgent[];
+  budget: BudgetLimits;
+  /** Who is told what becomes of it; left out: nobody. */
+  webhooks?: WebhookSetup[];
+}
+
+/** Agents at once where nobody says (spec 05). */
+export const presetConcurrent = 10;
+
+/**
+ * Agents at once: of the request or else of the environment.
+ * @throws ParleyError invalid_request, for a number below 1: nothing would ever run.
+ */
+export const maxConcurrentOf = (requested: number | undefined, fromEnvironment: number = presetConcurrent): number => {
+  const chosen = requested ?? fromEnvironment;
+  if (Number.isInteger(chosen) && chosen >= 1) return chosen;
+  const whose = requested === undefined ? 'PARLEY_MAX_CONCURRENT_TASKS' : 'max_concurrent';
+  throw new ParleyError('invalid_request', `${whose} must be a whole number of at least 1; got ${chosen}`);
+};
+
+/** An agent of a body as it is spawned; `parent`: where the body names none. */
+export const planOf = (body: TeamAgentBody, parent: string | null = null): AgentPlan => {
+  const of = body.parent ?? parent;
+  const sessionOf = body.share_session_with ?? (body.share_session ? of : null);
+  // Who shares a session shares its window (details 3.2).
+  const windowOf = sessionOf ?? body.share_context_window_with ?? (body.share_context_window ? of : null);
+  return {
+    agentId: body.agent_id,
+    role: body.role,
+    parent: of,
+    adapter: body.adapter ?? null,
+    instructions: body.instructions ?? '',
+    template: body.template ?? null,
+    tools: body.tools,
+    prompt: body.prompt ?? null,
+    background: body.background,
+    overrides: body.model_overrides,
+    metadata: body.metadata,
+    sharing: { sessionOf, windowOf, maxTokens: body.shared_context_window_max_tokens ?? null },
+  };
+};
+
+/** Lite agents with their ids: those that were given none are lite-<role>-<n>, n counting per role from 1 (details 3.4). */
+export const liteAgentsOf = (bodies: readonly LiteAgentBody[]): LiteAgent[] => {
+  const taken = new Set(bodies.flatMap(({ agent_id: id }) => id ?? []));
+  const counts = new Map<string, number>();
+  const nextId = (role: string): string => {
+    const count = (counts.get(role) ?? 0) + 1;
+    counts.set(role, count);
+    const id = `lite-${role}-${count}`;
+    return taken.has(id) ? nextId(role) : id;
+  };
+  return bodies.map(({ agent_id: id, role, adapter }) => ({ liteId: id ?? nextId(role), role, adapter }));
+};

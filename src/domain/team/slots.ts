@@ -1,0 +1,52 @@
+import type { TeamDraft } from './draft.js';
+import { type AgentRecord, agentOf, type TeamState } from './state.js';
+import { begin } from './turns.js';
+
+/** Agents that wait for others: they call nothing meanwhile, and lend their slot, or those might never begin. */
+const lenders = ({ waits }: TeamState): Set<string> => new Set(waits.flatMap(({ by }) => by ?? []));
+
+/** Slots in use: a running and a paused agent has one each (details 3.1), but for those that wait for others. */
+export const slotsInUse = (team: TeamState): number => {
+  const lending = lenders(team);
+  return team.agents.filter(
+    ({ state, plan }) => (state === 'RUNNING' || state === 'PAUSED') && !lending.has(plan.agentId),
+  ).length;
+};
+
+/** Those whose turn waits for a slot, in the order in which they were asked. */
+export const inLine = ({ agents }: TeamState): AgentRecord[] =>
+  agents
+    .filter(({ state, turn }) => state === 'PENDING' && turn !== null)
+    .sort((a, b) => (a.turn?.run ?? 0) - (b.turn?.run ?? 0));
+
+/** Tells a waiter how its wait ended, and forgets the wait. */
+const answer = (draft: TeamDraft, waitId: string): void => {
+  const { team, effects } = draft;
+  const wait = team.waits.find((other) => other.waitId === waitId);
+  if (!wait?.decided) return;
+  team.waits = team.waits.filter((other) => other !== wait);
+  const { status, at } = wait.decided;
+  effects.push({ type: 'answer_wait', waitId, answer: { status, agentIds: wait.ids, elapsedMs: at - wait.since } });
+};
+
+/** Waits that have ended are answered: outside at once, an agent once it has a slot to go on with. */
+const answerWaits = (draft: TeamDraft): void => {
+  const { team } = draft;
+  const isOpen = (by: string): boolean => team.waits.some((wait) => wait.by === by && !wait.decided);
+  for (const { waitId, by, decided } of team.waits) {
+    if (!decided) continue;
+    const agent = by === null ? undefined : agentOf(team, by);
+    // One of several waits of an agent takes no slot: it goes on with the last of them.
+    const needsSlot = by !== null && agent !== undefined && !isOpen(by);
+    if (!needsSlot || slotsInUse(team) < team.setup.maxConcurrent) answer(draft, waitId);
+  }
+};
+
+/** Gives free slots to those that go on after a wait, and then to those in line, as long as the team is not paused. */
+export const fillSlots = (draft: TeamDraft): void => {
+  answerWaits(draft);
+  const { team } = draft;
+  if (team.state !== 'OPEN') return;
+  const free = team.setup.maxConcurrent - slotsInUse(team);
+  for (const agent of inLine(team).slice(0, Math.max(0, free))) begin(draft, agent);
+};

@@ -1,0 +1,165 @@
+import type { Json } from '../../contracts/frames.js';
+import type {
+  AgentError,
+  AgentStateName,
+  DelegationState,
+  TeamError,
+  TeamResult,
+  TeamStateName,
+} from '../../contracts/team-status.js';
+import { noAmount } from '../budget.js';
+import type { Amount } from '../session/setup.js';
+import type { TurnEnd } from './outcome.js';
+import type { PatternRun } from './pattern-state.js';
+import type { AgentPlan, TeamSetup } from './setup.js';
+
+/** One question to an agent. `run` numbers all questions of a team: those with a lower one have their turn before. */
+export interface Turn {
+  run: number;
+  content: string;
+  /** Who asked; null: a person. */
+  by: string | null;
+  background: boolean;
+  /** Epoch milliseconds. */
+  askedAt: number;
+}
+
+/** An agent as it stands; times are epoch milliseconds. */
+export interface AgentRecord {
+  plan: AgentPlan;
+  /** Counts all that were ever spawned: the next of a role is the one after the last, whoever has gone since. */
+  spawn: number;
+  state: AgentStateName;
+  /** What it was asked last; null: nothing yet, so that it has nothing to do. */
+  turn: Turn | null;
+  /** Asked while it was at work: each begins when the one before has ended. */
+  queue: Turn[];
+  turns: number;
+  spawnedAt: number;
+  startedAt: number | null;
+  endedAt: number | null;
+  result: Json;
+  error: AgentError | null;
+  /** What a turn that was broken off had said; null: none was, or it said nothing. */
+  text: string | null;
+  /** How its turn ended while it was paused. */
+  held: TurnEnd | null;
+  spent: Amount;
+}
+
+/** Somebody waits for agents. A wait observes: nothing is stopped because it ends. */
+export interface WaitRecord {
+  waitId: string;
+  /** The agent that waits: its slot is free meanwhile; null: somebody outside. */
+  by: string | null;
+  /** Of a tool: unknown agents are told of, too. */
+  ids: string[];
+  since: number;
+  dueAt: number | null;
+  /** How it ended; the agent that waited still needs a slot to hear of it. null: it goes on. */
+  decided: { status: 'ok' | 'timeout'; at: number } | null;
+}
+
+export interface DelegationRecord {
+  /** 12 hexadecimal digits. */
+  delegationId: string;
+  parent: string | null;
+  child: string;
+  run: number;
+  background: boolean;
+  state: DelegationState;
+  at: number;
+  error: AgentError | null;
+}
+
+/** Why nothing but time or somebody else moves the team. */
+export interface TeamWaiting {
+  on: 'agents' | 'paused' | 'open';
+  since: number;
+}
+
+/** A whole team as plain JSON: what continue-as-new carries and `snapshot` returns. */
+export interface TeamState {
+  setup: TeamSetup;
+  state: TeamStateName;
+  startedAt: number;
+  steppedAt: number;
+  endedAt: number | null;
+  closed: boolean;
+  /** In the order in which they were spawned. */
+  agents: AgentRecord[];
+  spawned: number;
+  runs: number;
+  waits: WaitRecord[];
+  /** The last 200. */
+  delegations: DelegationRecord[];
+  patterns: PatternRun[];
+  /** For each role, the spawn number of the agent that was chosen last. */
+  rotation: Record<string, number>;
+  /** Milliseconds of the last 500 turns: from slot to end, and from the question to the slot. */
+  latencies: number[];
+  slotWaits: number[];
+  waiting: TeamWaiting | null;
+  result: TeamResult | null;
+  error: TeamError | null;
+  spent: Amount;
+  dropped: number;
+}
+
+export const openTeamState = (setup: TeamSetup, now: number): TeamState => ({
+  setup,
+  state: 'OPEN',
+  startedAt: now,
+  steppedAt: now,
+  endedAt: null,
+  closed: false,
+  agents: [],
+  spawned: 0,
+  runs: 0,
+  waits: [],
+  delegations: [],
+  patterns: [],
+  rotation: {},
+  latencies: [],
+  slotWaits: [],
+  waiting: null,
+  result: null,
+  error: null,
+  spent: noAmount,
+  dropped: 0,
+});
+
+export const agentOf = (team: Pick<TeamState, 'agents'>, agentId: string): AgentRecord | undefined =>
+  team.agents.find(({ plan }) => plan.agentId === agentId);
+
+/** It has been asked for nothing. */
+export const isIdle = ({ state, turn }: AgentRecord): boolean => state === 'PENDING' && turn === null;
+export const hasEnded = ({ state }: AgentRecord): boolean =>
+  state === 'COMPLETED' || state === 'FAILED' || state === 'CANCELLED';
+/** Nothing of it is under way, nor waits to be. */
+export const isSettled = (agent: AgentRecord): boolean =>
+  isIdle(agent) || (hasEnded(agent) && agent.queue.length === 0);
+export const isOver = ({ state }: Pick<TeamState, 'state'>): boolean =>
+  state === 'COMPLETED' || state === 'FAILED' || state === 'CANCELLED';
+
+/** Its parents, the nearest first. */
+export const ancestorsOf = (team: Pick<TeamState, 'agents'>, agentId: string): string[] => {
+  const found: string[] = [];
+  let parent = agentOf(team, agentId)?.plan.parent ?? null;
+  while (parent !== null && !found.includes(parent)) {
+    found.push(parent);
+    parent = agentOf(team, parent)?.plan.parent ?? null;
+  }
+  return found;
+};
+
+/** Those that it has spawned, and those that they have, in the order of the team. */
+export const descendantsOf = (team: Pick<TeamState, 'agents'>, agentId: string): AgentRecord[] => {
+  const below = new Set([agentId]);
+  // A child is spawned after its parent, so one pass finds all.
+  return team.agents.filter(({ plan }) => {
+    if (plan.parent === null || !below.has(plan.parent)) return false;
+    below.add(plan.agentId);
+    return true;
+  });
+};

@@ -1,0 +1,171 @@
+import { add } from '../budget.js';
+import { iso } from '../instant.js';
+import { step } from '../machine.js';
+import { takeCall } from './calls.js';
+import { cancelAll, cancelOne, pauseAll, resumeAll } from './control.js';
+import { followTurns } from './delegation.js';
+import { openDraft, replaceAgent, say, type TeamDraft, type TeamStep } from './draft.js';
+import { type CallAnswer, done, refused, type TeamEvent } from './effects.js';
+import { classifyOutcome } from './outcome.js';
+import { followPatterns, hearLite } from './patterns.js';
+import { teamResult } from './result.js';
+import { fillSlots } from './slots.js';
+import { spawn } from './spawn.js';
+import { agentOf, hasEnded, isIdle, isOver, isSettled, type TeamState } from './state.js';
+import { type TeamActionName, type TeamEventName, type TeamFacts, teamMachine } from './team-machine.js';
+import { endTurn, takeNext } from './turns.js';
+import { describeWaiting, waitingOn } from './waiting.js';
+import { decideWaits } from './waits.js';
+
+/** One event of a team (spec 05): pure, so that a replay decides the same. `now`: epoch milliseconds. */
+export const stepTeam = (team: TeamState, event: TeamEvent, now: number): TeamStep => {
+  const draft = openDraft(team, now);
+  const answer = take(draft, event);
+  settle(draft);
+  const { team: after, effects, events } = draft;
+  return { team: after, effects, events, answer };
+};
+
+const take = (draft: TeamDraft, event: TeamEvent): CallAnswer | null => {
+  const { team } = draft;
+  switch (event.type) {
+    case 'START':
+      return spawn(draft, team.setup.agents);
+    case 'CALL':
+      return takeCall(draft, event.by, event.call);
+    case 'PAUSE':
+    case 'RESUME':
+    case 'CLOSE':
+    case 'CANCEL':
+      return whole(draft, event.type);
+    case 'ENDED':
+      takeEnd(draft, event);
+      return null;
+    case 'LITE_ANSWERED':
+      if (!hearLite(draft, event)) team.dropped += 1;
+      return null;
+    case 'TICK':
+      return null;
+  }
+};
+
+/** A turn came back. One that has ended otherwise changes nothing but what was spent; one that was cancelled keeps its text. */
+const takeEnd = (
+  draft: TeamDraft,
+  { agentId, run, outcome, text, usage }: Extract<TeamEvent, { type: 'ENDED' }>,
+): void => {
+  const { team } = draft;
+  team.spent = add(team.spent, usage);
+  const found = agentOf(team, agentId);
+  const agent = found && replaceAgent(draft, { ...found, spent: add(found.spent, usage) });
+  if (!agent || agent.turn?.run !== run) return void (team.dropped += 1);
+  if (agent.state === 'RUNNING' || (agent.state === 'PAUSED' && !agent.held))
+    return endTurn(draft, agent, classifyOutcome(outcome), text);
+  if (agent.state === 'CANCELLED' && agent.text === null && text !== null) replaceAgent(draft, { ...agent, text });
+  else team.dropped += 1;
+};
+
+const factsOf = ({ agents, closed }: TeamState): TeamFacts => ({
+  isClosed: closed,
+  hasCompleted: agents.some(({ state }) => state === 'COMPLETED'),
+  hasFailed: agents.some(({ state }) => state === 'FAILED'),
+  wasAsked: agents.some(({ turn }) => turn !== null),
+});
+
+const wholeRefusals = {
+  PAUSE: 'only an OPEN team can be paused',
+  RESUME: 'only a PAUSED team can be resumed',
+  CLOSE: 'it is closed already',
+  CANCEL: 'there is nothing left to cancel',
+} as const;
+
+/** A call about the whole team. */
+const whole = (draft: TeamDraft, on: keyof typeof wholeRefusals): CallAnswer => {
+  const { team } = draft;
+  const takes =
+    on === 'PAUSE'
+      ? team.state === 'OPEN'
+      : on === 'RESUME'
+        ? team.state === 'PAUSED'
+        : !isOver(team) && !(on === 'CLOSE' && team.closed);
+  if (!takes) {
+    const why = on === 'CLOSE' && isOver(team) ? 'it has ended' : wholeRefusals[on];
+    return refused('wrong_state', `team ${team.setup.id} is ${team.state}: ${why}`);
+  }
+  const live = team.agents.filter((agent) => !hasEnded(agent)).map(({ plan }) => plan.agentId);
+  transition(draft, on);
+  return done(on === 'CLOSE' ? [] : live);
+};
+
+const transition = (draft: TeamDraft, on: TeamEventName): void => {
+  const { team, now } = draft;
+  const { from, to, actions } = step(teamMachine, team.state, on, factsOf(team));
+  team.state = to;
+  say(draft, { event: 'state', data: { at: iso(now), machine: 'team', from, to, on, actions: [...actions] } });
+  if (isOver(team)) team.endedAt = now;
+  for (const action of actions) perform(draft, action);
+};
+
+/** Does what a row of the table names. */
+const perform = (draft: TeamDraft, action: TeamActionName): void => {
+  const { team, now } = draft;
+  switch (action) {
+    case 'close':
+      team.closed = true;
+      return;
+    case 'pause_agents':
+      return pauseAll(draft);
+    case 'resume_agents':
+      return resumeAll(draft);
+    case 'stop_agents':
+      cancelAll(draft, 'its team was cancelled');
+      return;
+    case 'emit_final':
+      team.result = teamResult(team);
+      return say(draft, { event: 'final', data: team.result });
+    case 'name_reasons': {
+      team.result = teamResult(team);
+      const failed = team.agents.filter(({ state }) => state === 'FAILED');
+      const why = failed.map(({ plan, error }) => `${plan.agentId}: ${error?.message ?? 'no reason given'}`);
+      team.error = { code: 'EAGENTDOWN', message: `no agent completed. ${why.slice(0, 20).join('; ')}` };
+      return say(draft, { event: 'error', data: { at: iso(now), ...team.error } });
+    }
+  }
+};
+
+/** Lets everything follow from what was taken, until nothing more does. */
+const settle = (draft: TeamDraft): void => {
+  const { team } = draft;
+  follow(draft);
+  if (!isOver(team) && hasNothingLeft(team)) {
+    for (const agent of team.agents.filter(isIdle)) cancelOne(draft, agent, 'the team ended before anybody asked it');
+    transition(draft, 'ALL_ENDED');
+    follow(draft);
+  }
+  noteWaiting(draft);
+};
+
+const follow = (draft: TeamDraft): void => {
+  followTurns(draft);
+  followPatterns(draft);
+  // What ended and began until here has been followed; slots that are filled now begin more.
+  draft.ended.length = 0;
+  draft.began.length = 0;
+  takeNext(draft);
+  decideWaits(draft);
+  fillSlots(draft);
+  followTurns(draft);
+  draft.began.length = 0;
+};
+
+/** A team ends when all its agents have and, with `keep_open`, when it is closed, too (spec 05). */
+const hasNothingLeft = ({ setup, closed, agents, patterns }: TeamState): boolean =>
+  (!setup.keepOpen || closed) && patterns.length === 0 && agents.every(isSettled);
+
+const noteWaiting = (draft: TeamDraft): void => {
+  const { team, now } = draft;
+  const on = waitingOn(team);
+  if (on === (team.waiting?.on ?? null)) return;
+  team.waiting = on === null ? null : { on, since: now };
+  say(draft, { event: 'waiting', data: describeWaiting(team) });
+};

@@ -1,0 +1,86 @@
+import type { AgentStatus, TeamStatus, WaitAnswer } from '../../contracts/team-status.js';
+import type { Lifecycle } from '../../contracts/work.js';
+import { usd } from '../budget.js';
+import { iso } from '../instant.js';
+import { delegationOnWire } from './delegation.js';
+import type { WaitOutcome } from './effects.js';
+import { type AgentRecord, agentOf, type TeamState } from './state.js';
+import { teamStats } from './stats.js';
+import { describeWaiting } from './waiting.js';
+import { waitsOf } from './waits.js';
+
+const lifecycleOf = ({ state, waiting }: TeamState): Lifecycle => {
+  switch (state) {
+    case 'COMPLETED':
+      return 'completed';
+    case 'FAILED':
+      return 'failed';
+    case 'CANCELLED':
+      return 'cancelled';
+    default:
+      return waiting?.on === 'agents' ? 'running' : 'waiting';
+  }
+};
+
+const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at));
+
+/** An agent as the wire has it (spec 10). */
+export const agentStatus = (team: TeamState, agent: AgentRecord): AgentStatus => {
+  const { plan, spent } = agent;
+  return {
+    agent_id: plan.agentId,
+    state: agent.state,
+    result: agent.result,
+    error: agent.error,
+    metadata: plan.metadata,
+    role: plan.role,
+    parent: plan.parent,
+    turns: agent.turns,
+    text: agent.text,
+    waiting_for: waitsOf(team, plan.agentId),
+    spend: { tokens: spent.tokens, usd: usd(spent.usdMicros) },
+    spawned_at: iso(agent.spawnedAt),
+    started_at: isoOrNull(agent.startedAt),
+    ended_at: isoOrNull(agent.endedAt),
+  };
+};
+
+/** One agent's status; null: there is none of this id (details 3.1). */
+export const agentStatusOf = (team: TeamState, agentId: string): AgentStatus | null => {
+  const agent = agentOf(team, agentId);
+  return agent ? agentStatus(team, agent) : null;
+};
+
+/** What a wait answers outside: unknown agents are left out, a failed one has its error and no result. */
+export const waitAnswer = (team: TeamState, { status, agentIds, elapsedMs }: WaitOutcome): WaitAnswer => ({
+  status,
+  agents: agentIds.flatMap((id) => agentStatusOf(team, id) ?? []),
+  elapsed_ms: elapsedMs,
+});
+
+/** The status of spec 10, a projection of the one state. */
+export const teamStatus = (team: TeamState): TeamStatus => {
+  const { setup } = team;
+  return {
+    id: setup.id,
+    kind: 'team',
+    tenant: setup.tenant,
+    labels: setup.labels,
+    lifecycle: lifecycleOf(team),
+    state: team.state,
+    keep_open: setup.keepOpen,
+    closed: team.closed,
+    subagents_enabled: setup.subagentsEnabled,
+    agents: team.agents.map((agent) => agentStatus(team, agent)),
+    delegations: team.delegations.map(delegationOnWire),
+    stats: teamStats(team),
+    waiting: describeWaiting(team),
+    result: team.result,
+    error: team.error,
+    spend: { tokens: team.spent.tokens, usd: usd(team.spent.usdMicros) },
+    dropped_events: team.dropped,
+    started_at: iso(team.startedAt),
+    ended_at: isoOrNull(team.endedAt),
+    links: { self: `/v1/teams/${setup.id}`, events: `/v1/teams/${setup.id}/events`, web_ui: setup.webUiUrl },
+  };
+};
