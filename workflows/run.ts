@@ -260,6 +260,7 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
 
   return await loop.run({
     perform,
+    endsClosed: true,
     // Its end is told once what it has left is in its place.
     taken: () => (loop.isOver ? undefined : tell()),
     isBusy: () => telling > 0,
@@ -280,7 +281,11 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
     },
     continueAsNew: () => continueAsNew<typeof run>(setup, loop.carried(state), request),
     close: async () => {
-      if (state.work.workspace !== null) await closeFolder();
+      if (state.work.workspace !== null) {
+        state.work = { ...state.work, isClosing: true };
+        await closeFolder();
+        delete state.work.isClosing;
+      }
       tell();
       // A signal that is not confirmed when the run closes is never sent.
       if (telling > 0) await condition(() => telling === 0);

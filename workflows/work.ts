@@ -84,6 +84,8 @@ export interface WorkRun<Event, Effect> {
   continueAsNew(): Promise<never>;
   /** After the end: what is still under way is waited for, or stopped. */
   close?(): Promise<void>;
+  /** Whether its end is told only once it is closed: what it leaves is in its place then. */
+  endsClosed?: boolean;
 }
 
 /**
@@ -99,6 +101,8 @@ export class WorkLoop<
   private armed: number | null = null;
   private readonly open = new Set<Effect>();
   private shown = { state: '', waiting: '' };
+  /** Whether all that belongs to the end is done, as soon as the work is over. */
+  private isClosed = true;
   /** Number of the last mark that a replay has told. */
   private toldMark = -1;
   private readonly webhooks: Webhooks;
@@ -116,13 +120,17 @@ export class WorkLoop<
       firstId: state.eventsBefore + 1,
       previousRunId: state.previousRunId,
       runId: workflowInfo().runId,
-      ended: this.isOver,
+      ended: this.hasEnded,
     }));
     setHandler(placeQuery, () => this.place);
   }
 
   get isOver(): boolean {
     return this.kind.isOver(this.state.work);
+  }
+
+  private get hasEnded(): boolean {
+    return this.isOver && this.isClosed;
   }
 
   private get checkpoints(): CheckpointMark[] {
@@ -174,6 +182,7 @@ export class WorkLoop<
     const root = CancellationScope.current();
     void root.cancelRequested.catch(() => this.push(this.kind.cancel));
     await CancellationScope.nonCancellable(async () => {
+      this.isClosed = run.endsClosed !== true;
       run.begin?.();
       const { state } = this.state.work;
       if (this.checkpoints.length === 0) this.checkpoint({ agentId: this.kind.name, phase: state, error: null }, []);
@@ -187,6 +196,8 @@ export class WorkLoop<
         else await run.continueAsNew();
       }
       await run.close?.();
+      if (!this.isClosed) bus.hint('touched');
+      this.isClosed = true;
       await condition(allHandlersFinished);
       this.takeEvents(run);
       // What is not started when the run closes never is.
@@ -256,7 +267,7 @@ export class WorkLoop<
       run.after?.(event);
     }
     run.taken?.();
-    if (this.isOver) this.webhooks.ended(() => kind.status(state.work), state.eventsBefore + state.events.length);
+    if (this.hasEnded) this.webhooks.ended(() => kind.status(state.work), state.eventsBefore + state.events.length);
     if (state.events.length > before) bus.hint('touched');
     if (typeof inspectedNow() === 'number') {
       // Each mark once: they are many, and copied on their way out.

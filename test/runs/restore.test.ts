@@ -52,7 +52,6 @@ describeWithSandbox('a run that goes back', () => {
     const repo = repository({ 'a.txt': 'one\n' });
     const steps = [sh('a', 'echo two >> a.txt'), sh('b', 'cat a.txt')];
     const { id } = await product.runs.run(aRun(steps, { workspace: { repo } }));
-    await product.client.workflow.getHandle(id).result();
     const checkpoint = (await checkpoints(id)).get('build.a');
     await product.post(`/v1/runs/${id}/restore`, { checkpoint, reason: 'once more' });
     const again = await product.runs.until(id, ended);
@@ -106,14 +105,11 @@ describeWithSandbox('a run that goes back', () => {
       expect(asking.workspace.branch).toBe(`parley/${asking.id}`);
       expect(existsSync(join(asking.workspace.path ?? '', 'log.tmp'))).toBe(true);
       await answer(asking, 'approve');
-      await product.client.workflow.getHandle(asking.id).result();
+      await product.runs.until(asking.id, ended);
       expect(git(repo, 'show', `parley/${asking.id}:log`)).toBe('x');
       expect(git(repo, 'diff', '--name-only', 'main', 'fix/124')).toBe('');
       await product.post(`/v1/runs/${id}/cancel`);
-      await product.client.workflow
-        .getHandle(id)
-        .result()
-        .catch(() => undefined);
+      await product.runs.until(id, ended);
       // Its worktree is gone now; its branch has what it left.
       const later = await fork(id, Math.max(...(await checkpoints(id)).values()), { answer: { response: 'approve' } });
       expect((await product.runs.until(later.id, ended)).result).toMatchObject({ output: { stdout: 'x\n' } });

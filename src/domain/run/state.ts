@@ -53,6 +53,8 @@ export interface RunState {
   error: RunError | null;
   /** Events that came where nothing takes them. */
   dropped: number;
+  /** Its end is decided, and what it leaves is not in its place yet. */
+  isClosing?: true;
   /** Of a fork: the run whose folder its own begins as a copy of, and the branch of that one's worktree. */
   folderOf?: FolderOrigin;
   /** Of a fork: its first step has been done, or has failed, and people are asked about it before anything is done. */

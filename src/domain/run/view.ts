@@ -73,7 +73,7 @@ export const runStatus = (run: RunState): RunStatus => {
     kind: 'run',
     tenant: setup.tenant,
     labels: setup.labels,
-    lifecycle: lifecycleOf[state],
+    lifecycle: run.isClosing ? 'running' : lifecycleOf[state],
     state,
     work_id: setup.workId,
     workspace: {
@@ -91,7 +91,7 @@ export const runStatus = (run: RunState): RunStatus => {
     spend: spend(spentOf(run)),
     dropped_events: run.dropped,
     started_at: iso(run.startedAt),
-    ended_at: run.endedAt === null ? null : iso(run.endedAt),
+    ended_at: run.endedAt === null || run.isClosing ? null : iso(run.endedAt),
     links: { self: `/v1/runs/${setup.id}`, events: `/v1/runs/${setup.id}/events`, web_ui: setup.webUiUrl },
   };
 };

@@ -17,6 +17,14 @@ export const waitingFor = (run: RunState): { for: Waiting['for']; on: string } |
 export const describeWaiting = (run: RunState): Waiting | null => {
   const { waiting, pending } = run;
   const what = waitingFor(run);
+  if (run.isClosing) {
+    return {
+      for: 'worker',
+      since: iso(run.endedAt ?? run.startedAt),
+      detail: 'what the run leaves is put in its place',
+      who_can_unblock: 'an operator: the worker that has its folder has to be running',
+    };
+  }
   if (!waiting || !what) return null;
   const record = { for: what.for, since: iso(waiting.since) };
   const open = openRequest(run);
