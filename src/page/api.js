@@ -45,6 +45,10 @@ export const post = async (path, body, headers = {}) =>
     })
   ).json();
 
+/** Posts lines of text, where a route takes them. */
+export const postText = async (path, text) =>
+  (await open(path, { method: 'POST', headers: { 'content-type': 'text/plain' }, body: text })).json();
+
 /** Resolves after `ms`, or as soon as `signal` aborts. */
 export const pause = (ms, signal) =>
   new Promise((resolve) => {

@@ -4,24 +4,8 @@ import { Kept } from './kept.js';
 import { answerText, isWhole, oneLine, percent } from './model.js';
 import { Paged, pageSize } from './paged.js';
 import { Badge } from './parts.js';
+import { GroupFilter, Shares } from './shares.js';
 import { clock, duration } from './units.js';
-
-/** The tasks side by side by where they stand; the mark is the share of completed ones that is enough. */
-const Balance = ({ counts, total, enough }) => {
-  const there = counts.filter(({ count }) => count > 0);
-  return html`<div
-    class="shares"
-    role="img"
-    aria-label=${there.map(({ name, count }) => `${count} ${name}`).join(', ')}
-  >
-    <div class="shares-bar">
-      ${there.map(
-        ({ name, count }) => html`<span key=${name} class=${name} style=${{ flexGrow: count / total }}></span>`,
-      )}
-    </div>
-    <span class="mark" style=${{ left: `${enough * 100}%` }}></span>
-  </div>`;
-};
 
 /** The time, every second; null: nothing runs. */
 const useNow = (isLive) => {
@@ -53,7 +37,7 @@ const Barrier = ({ barrier, counts, now }) => {
     ? `${clock(msBetween(now, barrier.deadline_at))} left of ${duration(timeout)}`
     : `Waits at most ${duration(timeout)}`;
   return html`<div class="barrier">
-    <${Balance} counts=${counts} total=${total} enough=${enough} />
+    <${Shares} counts=${counts} total=${total} mark=${enough} />
     <p class="barrier-words">
       <span><strong>${completed} of ${total}</strong> completed, ${total > 0 ? percent(completed / total) : '–'}</span>
       <span>${partial ? `${percent(enough)} is enough to go on (the mark)` : 'all of them are needed'}</span>
@@ -61,22 +45,6 @@ const Barrier = ({ barrier, counts, now }) => {
     </p>
   </div>`;
 };
-
-const Filter = ({ counts, total, group, choose }) =>
-  html`<div class="groups" role="group" aria-label="Tasks shown">
-    ${[{ name: '', count: total }, ...counts].map(
-      ({ name, count }) =>
-        html`<button
-          key=${name}
-          type="button"
-          class="quiet group ${name}"
-          aria-pressed=${String(group === name)}
-          onClick=${() => choose(name)}
-        >
-          ${name || 'all'} <strong>${count}</strong>
-        </button>`,
-    )}
-  </div>`;
 
 const timeOf = ({ startedAt, endedAt }, now) => {
   if (!startedAt) return '';
@@ -144,7 +112,7 @@ export const Tasks = ({ model, isLive }) => {
   return html`<section class="tasks-of-many" aria-labelledby="tasks-title">
     <h2 id="tasks-title">Tasks</h2>
     <${Barrier} barrier=${model.status.barrier} counts=${counts} now=${now} />
-    <${Filter} counts=${counts} total=${total} group=${group} choose=${setChosen} />
+    <${GroupFilter} counts=${counts} total=${total} group=${group} choose=${setChosen} name="Tasks" />
     ${shown.length === 0
       ? html`<p class="hint">None at the moment.</p>`
       : html`<${Paged}

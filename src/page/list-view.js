@@ -31,6 +31,7 @@ const ends = {
     'fan-out': ['COMPLETED'],
     refinement: ['COMPLETE', 'ABORTED'],
     run: ['completed'],
+    coordinator: ['COMPLETE'],
   },
   failed: { session: ['ERROR'], debate: ['ABORTED'], 'fan-out': ['FAILED'], refinement: ['FAILED'], run: ['error'] },
   cancelled: {
@@ -39,6 +40,7 @@ const ends = {
     'fan-out': ['CANCELLED'],
     refinement: ['CANCELLED'],
     run: ['cancelled'],
+    coordinator: ['CANCELLED', 'ABORTED'],
   },
 };
 

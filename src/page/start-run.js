@@ -37,15 +37,23 @@ class WrongDefinition extends Error {
   }
 }
 
-/** Starts what the text defines. @throws WrongDefinition, Refusal */
-const start = async (text) => {
+/** The path of a fault as the text has it: of several runs the text is but a part of the request. */
+const pathInText = ({ path, message }) => ({ path: path.replace(/^run\./, ''), message });
+
+/**
+ * Starts what the text defines, as one run, or with work ids as a run for each of them with a coordinator over all.
+ * @returns where it is seen. @throws WrongDefinition, Refusal
+ */
+const start = async (text, workIds) => {
   const { value, faults, locate } = await readDefinition(text);
   if (faults.length > 0) throw new WrongDefinition('The definition cannot be read. Nothing was started.', faults);
+  const { work_id: _, ...run } = value;
   try {
-    return await post('/v1/runs', value);
+    if (workIds.length === 0) return workHref('runs', (await post('/v1/runs', value)).id);
+    return workHref('coordinators', (await post('/v1/coordinators', { work_ids: workIds, run })).id);
   } catch (error) {
     if (!(error instanceof Refusal) || !error.problem.errors) throw error;
-    throw new WrongDefinition(error.message, locate(error.problem.errors));
+    throw new WrongDefinition(error.message, locate(error.problem.errors.map(pathInText)));
   }
 };
 
@@ -60,13 +68,16 @@ const showLine = (field, line) => {
 
 export const StartRun = () => {
   const [text, setText] = useState(example);
+  const [workIds, setWorkIds] = useState('');
   const [isWrong, setWrong] = useState(false);
   const field = useRef(null);
   const act = async () => {
     setWrong(false);
     try {
-      const { id } = await start(text);
-      location.hash = workHref('runs', id);
+      location.hash = await start(
+        text,
+        workIds.split(/[\s,]+/).filter((id) => id !== ''),
+      );
     } catch (error) {
       const line = error.faults?.find((each) => each.line !== null)?.line;
       setWrong(Boolean(error.faults));
@@ -75,11 +86,11 @@ export const StartRun = () => {
     }
   };
   return html`<details class="start-more">
-    <summary>Start a run</summary>
+    <summary>Start runs</summary>
     <p class="hint">
       Phases of steps: sessions, debates, fan-outs, refinements, commands, and gates at which it asks a person.
     </p>
-    <${ActForm} act=${act} name="Start the run" busyName="Starting…">
+    <${ActForm} act=${act} name="Start" busyName="Starting…">
       <label for="definition">Definition, as YAML or JSON</label>
       <textarea
         id="definition"
@@ -93,6 +104,15 @@ export const StartRun = () => {
         value=${text}
         onInput=${(event) => (setWrong(false), setText(event.target.value))}
       ></textarea>
+      <label for="work-ids">For each of these work ids, instead of its own</label>
+      <input
+        id="work-ids"
+        autocomplete="off"
+        placeholder="123, 124, 125"
+        value=${workIds}
+        onInput=${(event) => setWorkIds(event.target.value)}
+      />
+      <p class="hint">A run is started for each, and a coordinator asks about all of them at once.</p>
     <//>
   </details>`;
 };

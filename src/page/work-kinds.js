@@ -1,3 +1,5 @@
+import * as coordinators from './coordinator-model.js';
+import { CoordinatorBody, CoordinatorView, titleOf as coordinatorTitle } from './coordinator-view.js';
 import * as debates from './debate-model.js';
 import { DebateBody, DebateView } from './debate-view.js';
 import * as fanOuts from './fan-out-model.js';
@@ -31,5 +33,16 @@ export const workKinds = new Map([
   [
     runs.collection,
     { model: runs, View: RunView, Body: RunBody, textOf: runTitle, asked: null, acts: ['Restore', 'Fork'] },
+  ],
+  [
+    coordinators.collection,
+    {
+      model: coordinators,
+      View: CoordinatorView,
+      Body: CoordinatorBody,
+      textOf: coordinatorTitle,
+      asked: null,
+      acts: [],
+    },
   ],
 ]);

@@ -132,10 +132,10 @@ const tests = (): void => {
 
   test('is started from a definition as YAML, of which each fault is shown at its line', async () => {
     await page.goto(product.url);
-    await page.getByText('Start a run').click();
+    await page.getByText('Start runs').click();
     const definition = page.getByLabel('Definition, as YAML or JSON');
     const right = await definition.inputValue();
-    const send = (): Promise<void> => page.getByRole('button', { name: 'Start the run' }).click();
+    const send = (): Promise<void> => page.getByRole('button', { name: 'Start', exact: true }).click();
     const alert = page.getByRole('alert');
 
     await definition.fill('work_id: "1"\nphases: [');
@@ -154,7 +154,7 @@ const tests = (): void => {
     await send();
     await region('An approval is needed').getByText('Blue').first().waitFor();
     await page.goto(product.url);
-    await page.getByText('Start a run').click();
+    await page.getByText('Start runs').click();
     await definition.fill(JSON.stringify(aRun([asks('sure')], { work_id: 'json-1' })));
     await send();
     await heading(1, 'Run json-1');
