@@ -59,7 +59,7 @@ export const createCoordinatedRuns = ({
       within(runId, () => client.workflow.getHandle(runId).query(statusQuery)) as Promise<RunStatus>,
   };
 
-  const start: CoordinatedRunsPort['start'] = async ({ runId, start: { setup, request, hash } }) => {
+  const start: CoordinatedRunsPort['start'] = async ({ start: { setup, request, hash } }) => {
     await runs.start(setup, hash, { isRepeatable: true, request });
     // The run itself says what follows; this is less than anything that it has said by now.
     return { ...wordOf(runStatus(openRunState(setup, Date.now()))), seq: 1 };

@@ -59,7 +59,10 @@ type RunCall = Exclude<CoordinatorEffect, { type: 'cancel_runs' }>;
  */
 const callsAtOnce = 32;
 
-const withoutBodies = ({ bodies: _, shared: __, webhooks: ___, ...setup }: CoordinatorStart): CoordinatorSetup => setup;
+const withoutBodies = (start: CoordinatorStart): CoordinatorSetup => {
+  const { id, tenant, labels, traceId, webUiUrl, runs, waitTimeoutMs } = start;
+  return { id, tenant, labels, traceId, webUiUrl, runs, waitTimeoutMs };
+};
 
 /**
  * The eight steps of spec 06 over N runs. The runs say where they stand by signal; an answer goes to its run by an update with

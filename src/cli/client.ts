@@ -10,6 +10,9 @@ import type { NumberedFanOutEvent } from '../contracts/fan-out-events.js';
 import type { FanOutStatus } from '../contracts/fan-out-status.js';
 import type { NumberedRefinementEvent } from '../contracts/refinement-events.js';
 import type { RefinementStatus } from '../contracts/refinement-status.js';
+import type { CoordinatorAnswer, CoordinatorStarted } from '../contracts/coordinator.js';
+import type { NumberedCoordinatorEvent } from '../contracts/coordinator-events.js';
+import type { CoordinatorReport, CoordinatorStatus } from '../contracts/coordinator-status.js';
 import type { RunStarted } from '../contracts/run.js';
 import type { NumberedRunEvent } from '../contracts/run-events.js';
 import type { RunStatus } from '../contracts/run-status.js';
@@ -31,9 +34,10 @@ export interface KindTypes {
   'fan-out': { started: FanOutStarted; status: FanOutStatus; event: NumberedFanOutEvent };
   refinement: { started: RefinementStarted; status: RefinementStatus; event: NumberedRefinementEvent };
   run: { started: RunStarted; status: RunStatus; event: NumberedRunEvent };
+  coordinator: { started: CoordinatorStarted; status: CoordinatorStatus; event: NumberedCoordinatorEvent };
 }
 export type ClientKind = keyof KindTypes;
-export const clientKinds: readonly ClientKind[] = ['session', 'debate', 'fan-out', 'refinement', 'run'];
+export const clientKinds: readonly ClientKind[] = ['session', 'debate', 'fan-out', 'refinement', 'run', 'coordinator'];
 
 const pathOf = (kind: ClientKind, id: string): string => `/v1/${collectionOf(kind)}/${encodeURIComponent(id)}`;
 
@@ -177,14 +181,28 @@ export class ParleyClient {
   }
 
   /** Answers many requests: a JSON list as it is, or lines of text. */
-  async answers(answers: string | unknown[], providedBy?: string): Promise<InboxAnswered> {
+  answers(answers: string | unknown[], providedBy?: string): Promise<InboxAnswered> {
+    return this.#give('/v1/inbox/answers', answers, providedBy);
+  }
+
+  /** Answers the runs of a coordinator: a JSON list as it is, or lines of text. */
+  respond(id: string, answers: string | unknown[], providedBy?: string): Promise<CoordinatorAnswer> {
+    return this.#give(`${pathOf('coordinator', id)}/responses`, answers, providedBy);
+  }
+
+  async #give<T>(path: string, answers: string | unknown[], providedBy?: string): Promise<T> {
     const isText = typeof answers === 'string';
-    const response = await this.open(`/v1/inbox/answers?${queryOf({ provided_by: providedBy })}`, {
+    const response = await this.open(`${path}?${queryOf({ provided_by: providedBy })}`, {
       method: 'POST',
       headers: { 'content-type': isText ? 'text/plain; charset=utf-8' : 'application/json' },
       body: isText ? answers : JSON.stringify(answers),
     });
-    return (await response.json()) as InboxAnswered;
+    return (await response.json()) as T;
+  }
+
+  /** A report of a coordinator, by its number from 1, or `latest`. */
+  report(id: string, number: string): Promise<CoordinatorReport> {
+    return this.#json(`${pathOf('coordinator', id)}/aggregations/${encodeURIComponent(number)}`);
   }
 
   work(filter: WorkFilter = {}): Promise<WorkList> {

@@ -11,6 +11,8 @@ import { compareWork, forkWork, type ForkOptions, restoreWork, type RestoreOptio
 import { watchWork } from './commands/watch.js';
 import { cancelWork, showWork, startWork } from './commands/work.js';
 import type { CliContext, CommandContext } from './context.js';
+import { coordinatorCommands } from './coordinator-commands.js';
+import { coordinatorPresenter } from './coordinator-presenter.js';
 import { debatePresenter } from './debate-presenter.js';
 import { exitCodeOf, exitCodes, ProblemError, problemLines } from './errors.js';
 import { exportCommands } from './export-commands.js';
@@ -126,7 +128,10 @@ const build = (context: CliContext, run: (command: Command, action: Run) => Prom
       );
   };
   answering(work(debatePresenter), 'debate', 'approve, request_changes or reject what a debate waits for');
-  answering(work(runPresenter), 'run', 'answer what a run waits for: one of its options, or the text that it asks for');
+  const runs = work(runPresenter);
+  answering(runs, 'run', 'answer what a run waits for: one of its options, or the text that it asks for');
+
+  coordinatorCommands({ runs, coordinators: work(coordinatorPresenter) }, command, run, duration);
 
   command(program, 'list', 'list work, newest first')
     .option('--kind <kind>', kinds.join(', '), kind)

@@ -109,6 +109,7 @@ const questionOf: Record<ClientKind, string | null> = {
   refinement: 'task',
   'fan-out': null,
   run: null,
+  coordinator: null,
 };
 
 /** `parley fork ID N`: a new piece of work from there, with another question, agent, policy or answer. */

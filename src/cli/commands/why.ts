@@ -36,6 +36,12 @@ const nextSteps = (kind: ClientKind, { id, lifecycle, waiting, feedback = [] }: 
   switch (waiting?.for) {
     case 'person':
       return [
+        ...(kind === 'coordinator' && !asked
+          ? [
+              { command: `parley coordinator report ${id}`, does: 'what its runs ask' },
+              { command: `parley coordinator answer ${id} -`, does: 'answer them, a line each' },
+            ]
+          : []),
         ...(asked?.request.options ?? []).map(({ value, effect }) => ({
           command: `parley inbox answer ${id} ${value}`,
           does: effect,

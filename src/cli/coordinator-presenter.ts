@@ -1,0 +1,115 @@
+import type { CoordinatorAnswer } from '../contracts/coordinator.js';
+import type { NumberedCoordinatorEvent } from '../contracts/coordinator-events.js';
+import type {
+  Aggregation,
+  CoordinatedRun,
+  CoordinatorResult,
+  CoordinatorStatus,
+} from '../contracts/coordinator-status.js';
+import { shownId } from '../domain/feedback-list.js';
+import { errorLines, headline, restoredLines, waitingLines } from './lines.js';
+import { type Presenter, watchByLines } from './presenter.js';
+
+const marks: Readonly<Record<CoordinatedRun['status'], string>> = {
+  pending: ' ',
+  in_progress: '…',
+  completed: '✓',
+  awaiting_feedback: '?',
+  error: '✗',
+  cancelled: '⊘',
+  unknown: '!',
+  resume_failed: '!',
+};
+
+const runLine = ({ work_id: workId, run_id: runId, status, branch }: CoordinatedRun, why = ''): string =>
+  `${marks[status]} ${shownId(workId).padEnd(8)} ${status.padEnd(17)} ${runId}${branch === undefined ? '' : `  on ${branch}`}${why === '' ? '' : `: ${headline(why, 120)}`}`;
+
+/** The runs of a coordinator, a line each, as they are known to it. */
+export const runLines = ({ runs }: { runs: readonly CoordinatedRun[] }): string[] => runs.map((run) => runLine(run));
+
+const counted = ({ summary: { total_runs: total, ...summary } }: Pick<Aggregation, 'summary'>): string =>
+  [
+    `${total} ${total === 1 ? 'run' : 'runs'}`,
+    ...Object.entries(summary).flatMap(([name, count = 0]) =>
+      count > 0 ? [`${count} ${name.replaceAll('_', ' ')}`] : [],
+    ),
+  ].join(', ');
+
+/** How the runs of a report are answered. */
+export const howToAnswer = (id: string): string =>
+  `Answer with: parley coordinator answer ${id} FILE, or lines on standard input with - for FILE`;
+
+const resultLines = ({ outcome, rounds, aggregation }: CoordinatorResult): string[] => [
+  `★ ${outcome.toUpperCase().padEnd(10)} ${counted(aggregation)}; ${rounds} ${rounds === 1 ? 'report' : 'reports'}`,
+];
+
+/** What became of a set of answers, a line each. */
+export const answerLines = ({ applied, warnings, errors }: CoordinatorAnswer): string[] => [
+  ...applied.map(
+    ({ work_id: id, response, comment }) => `✓ ${shownId(id)}: ${response}${comment ? `: ${headline(comment)}` : ''}`,
+  ),
+  ...warnings.map((warning) => `! ${warning}`),
+  ...errors.map(({ message }) => `✗ ${message}`),
+];
+
+const eventLines = ({ event, data }: NumberedCoordinatorEvent): string[] => {
+  switch (event) {
+    case 'run':
+      return [runLine(data, data.reason)];
+    case 'aggregation':
+      return [
+        `≡ REPORT    ${data.report}: ${counted(data)}`,
+        ...(data.needs_feedback ? ['', ...data.prompt.split('\n')] : []),
+      ];
+    case 'responses':
+      return answerLines(data);
+    case 'feedback_requested':
+      return [
+        `? ${headline(data.request.prompt, 160)}  (${data.request.request_id}: ${data.request.options.map(({ value }) => value).join(', ')})`,
+      ];
+    case 'feedback_received':
+      return 'work_id' in data
+        ? [`  answer    ${shownId(data.work_id)}: ${data.message}, by ${data.metadata.provided_by}`]
+        : [`  answer    ${data.answer.response} by ${data.answer.provided_by}`];
+    case 'final':
+      return resultLines(data);
+    case 'restored':
+      return restoredLines(data);
+    case 'log':
+      return [`  ${data.message}`];
+    case 'waiting':
+    case 'state':
+      return [];
+  }
+};
+
+const questionLines = ({ id, feedback }: CoordinatorStatus): string[] =>
+  feedback.flatMap(({ state, request }) =>
+    state === 'open'
+      ? [
+          `? ${request.prompt}`,
+          ...request.options.map(({ value, effect }) => `    ${value}: ${effect}`),
+          `  parley inbox answer ${id} ${request.options.map(({ value }) => value).join('|')}`,
+        ]
+      : [],
+  );
+
+const statusLines = (status: CoordinatorStatus): string[] => [
+  `${status.id}  ${status.state}  (${status.lifecycle})  ${status.total_runs} runs`,
+  ...runLines(status).map((line) => `  ${line}`),
+  ...status.reports.map((report) => `  ≡ ${report.report}: ${counted(report)}`),
+  ...questionLines(status),
+  ...waitingLines(status),
+  ...(status.state === 'PRESENTING' ? [`  parley coordinator report ${status.id}    what is asked`] : []),
+  ...(status.result ? resultLines(status.result) : []),
+  ...errorLines(status),
+  `Web UI ${status.links.web_ui}`,
+];
+
+/** Coordinators: each run as it moves, each report with what it asks, what was answered, and the end. */
+export const coordinatorPresenter: Presenter<'coordinator'> = {
+  kind: 'coordinator',
+  statusLines,
+  startedLines: () => [],
+  watch: watchByLines<'coordinator'>(eventLines, () => []),
+};
