@@ -29,7 +29,9 @@ export const createDebatesClient = (options: WorkClientOptions): DebatesPort => 
   const debates = createWorkClient(debateDefinition, options);
   return {
     ...debates,
-    feedback: (id, given) =>
-      debates.update(id, 'take feedback', (handle) => handle.executeUpdate(feedbackUpdate, { args: [given] })),
+    feedback: (id, given, key) =>
+      debates.update(id, 'take feedback', (handle) =>
+        handle.executeUpdate(feedbackUpdate, { args: [given], ...(key !== undefined && { updateId: key }) }),
+      ),
   };
 };

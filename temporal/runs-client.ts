@@ -31,7 +31,9 @@ export const createRunsClient = (options: WorkClientOptions): RunsPort => {
   const runs = createWorkClient(runDefinition, options);
   return {
     ...runs,
-    feedback: (id, given) =>
-      runs.update(id, 'take feedback', (handle) => handle.executeUpdate(feedbackUpdate, { args: [given] })),
+    feedback: (id, given, key) =>
+      runs.update(id, 'take feedback', (handle) =>
+        handle.executeUpdate(feedbackUpdate, { args: [given], ...(key !== undefined && { updateId: key }) }),
+      ),
   };
 };

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Config } from '../src/config.js';
 import type { WorkIndex } from '../src/gateway/work-port.js';
 import { translated } from './temporal-errors.js';
-import { listWork } from './work-list.js';
+import { listWaiting, listWork } from './work-list.js';
 
 const reachDeadlineMs = 2_000;
 
@@ -11,24 +11,27 @@ export const createWorkIndex = (
   client: Client,
   config: Pick<Config, 'webUiUrl' | 'temporal'>,
   deadlineMs = 10_000,
-): WorkIndex => ({
-  list: (filter) =>
-    listWork(client, config, filter, async (ask) => {
-      try {
-        return await client.withDeadline(Date.now() + deadlineMs, ask);
-      } catch (error) {
-        throw translated(error, 'work', '');
-      }
-    }),
-  isReachable: async () => {
+): WorkIndex => {
+  const within = async <T>(ask: () => Promise<T>): Promise<T> => {
     try {
-      const { namespace } = client.options;
-      await client.withDeadline(Date.now() + reachDeadlineMs, () =>
-        client.workflowService.describeNamespace({ namespace }),
-      );
-      return true;
-    } catch {
-      return false;
+      return await client.withDeadline(Date.now() + deadlineMs, ask);
+    } catch (error) {
+      throw translated(error, 'work', '');
     }
-  },
-});
+  };
+  return {
+    list: (filter) => listWork(client, config, filter, within),
+    waiting: (filter) => listWaiting(client, config, filter, within),
+    isReachable: async () => {
+      try {
+        const { namespace } = client.options;
+        await client.withDeadline(Date.now() + reachDeadlineMs, () =>
+          client.workflowService.describeNamespace({ namespace }),
+        );
+        return true;
+      } catch {
+        return false;
+      }
+    },
+  };
+};

@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
 import type { Config } from '../src/config.js';
+import { askedItemSchema } from '../src/contracts/inbox.js';
 import { kindSchema, type Lifecycle, type WorkItem, type WorkList } from '../src/contracts/work.js';
 import { ParleyError } from '../src/domain/errors.js';
+import { readNote } from '../src/domain/inbox/asks.js';
 import { linksOf } from '../src/links.js';
-import type { WorkFilter } from '../src/gateway/work-port.js';
+import type { WaitingWork, WorkFilter } from '../src/gateway/work-port.js';
 import { searchAttributes } from './search-attributes.js';
 
 /** A value in a visibility query. The gateway's schemas allow no quotes; this does not rely on it. */
@@ -112,13 +114,16 @@ export const newestOf = async (
   return ({ workflowId, runId }) => (newest.get(workflowId)?.runId ?? runId) === runId;
 };
 
-/** One page of everything that carries Parley's search attributes: running work first, then the newest. */
-export const listWork = async (
+type Within = <T>(ask: () => Promise<T>) => Promise<T>;
+type Links = Pick<Config, 'webUiUrl' | 'temporal'>;
+
+/** One page of what is the newest run of its work, with what each says of itself in its memo. */
+const pageOf = async (
   client: Client,
-  config: Pick<Config, 'webUiUrl' | 'temporal'>,
+  config: Links,
   filter: WorkFilter,
-  within: <T>(ask: () => Promise<T>) => Promise<T>,
-): Promise<WorkList> => {
+  within: Within,
+): Promise<{ found: { work: WorkItem; asked: unknown }[]; next_cursor: string | null }> => {
   const { namespace, loadedDataConverter } = client.options;
   const query = visibilityQuery(filter);
   const nextPageToken = pageToken(filter.cursor, query);
@@ -132,10 +137,42 @@ export const listWork = async (
     page.executions.map((raw) => executionInfoFromRaw(raw, loadedDataConverter, raw, namespace)),
   );
   return {
-    items: infos
-      .filter(isNewest)
-      .map((info) => itemOf(info, config))
-      .filter((item) => item !== null),
+    found: infos.filter(isNewest).flatMap((info) => {
+      const work = itemOf(info, config);
+      return work ? [{ work, asked: info.memo?.['asked'] }] : [];
+    }),
     next_cursor: page.nextPageToken.length > 0 ? cursorOf(page.nextPageToken, query) : null,
+  };
+};
+
+/** One page of everything that carries Parley's search attributes: running work first, then the newest. */
+export const listWork = async (
+  client: Client,
+  config: Links,
+  filter: WorkFilter,
+  within: Within,
+): Promise<WorkList> => {
+  const { found, next_cursor } = await pageOf(client, config, filter, within);
+  return { items: found.map(({ work }) => work), next_cursor };
+};
+
+/** Few questions for many, and an answer of some MB at most: a note takes 16 kB. */
+const waitingAtOnce = 500;
+
+/** One page of open work that waits for a person, with what it has noted of what it asks (decision 28). */
+export const listWaiting = async (
+  client: Client,
+  config: Links,
+  filter: Pick<WorkFilter, 'kind' | 'tenant' | 'cursor'>,
+  within: Within,
+): Promise<{ items: WaitingWork[]; next_cursor: string | null }> => {
+  const wanted = { ...filter, awaiting: true, isOpen: true, limit: waitingAtOnce };
+  const { found, next_cursor } = await pageOf(client, config, wanted, within);
+  return {
+    items: found.map(({ work, asked }) => {
+      const noted = askedItemSchema.safeParse(asked);
+      return { work, asked: noted.success ? readNote(noted.data) : null };
+    }),
+    next_cursor,
   };
 };

@@ -36,7 +36,7 @@ const versionOf = ({ name, buildId }: NonNullable<Config['deployment']>) => ({
 
 /**
  * A worker with the settings that measured best: pollers that follow the load, one V8 context for all workflows, and a
- * second, not ten, before the tasks of a dead worker go to another one. (Workflow tasks time out after 2 s; whoever starts
+ * few seconds, not ten, before the tasks of a dead worker go to another one. (Workflow tasks time out after 2 s; whoever starts
  * a workflow sets that.)
  */
 export async function createParleyWorker<S extends Sinks = Sinks>(options: ParleyWorkerOptions<S>): Promise<Worker> {
@@ -55,7 +55,11 @@ export async function createParleyWorker<S extends Sinks = Sinks>(options: Parle
     reuseV8Context: true,
     workflowTaskPollerBehavior: { type: 'autoscaling' },
     activityTaskPollerBehavior: { type: 'autoscaling' },
-    stickyQueueScheduleToStartTimeout: '1s',
+    // A burst of answers waits for a moment: a task that is given up sooner is replayed by whoever gets it, which makes the
+    // burst worse.
+    stickyQueueScheduleToStartTimeout: '5s',
+    // What is taken has 2 s to be done; what is not yet taken may wait.
+    maxConcurrentWorkflowTaskExecutions: 16,
     maxCachedWorkflows: cachedWorkflows,
     // Lanes spend their time waiting for models; 100, the default, would hold back a session's lanes behind other sessions'.
     maxConcurrentActivityTaskExecutions: 500,

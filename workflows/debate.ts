@@ -7,9 +7,10 @@ import type { DebateEffect, DebateEvent } from '../src/domain/debate/effects.js'
 import type { DebateSetup } from '../src/domain/debate/setup.js';
 import { openDebateState, type DebateState } from '../src/domain/debate/state.js';
 import { debateDetails, debateStatus } from '../src/domain/debate/view.js';
-import { feedbackRefusal } from '../src/domain/debate/gate.js';
+import { feedbackRefusal, openGate } from '../src/domain/debate/gate.js';
 import { refusalError } from '../src/domain/feedback.js';
 import { answerReceipt } from '../src/domain/feedback-answer.js';
+import { debateAsks } from '../src/domain/inbox/asks-of.js';
 import { noAmount } from '../src/domain/budget.js';
 import { toFailure } from '../src/failure.js';
 import { createCalls, type Fault } from './calls.js';
@@ -30,6 +31,7 @@ const debateKind: WorkKind<DebateState, DebateEvent, DebateEffect, DebateStatus>
   status: debateStatus,
   details: debateDetails,
   waitingFor: ({ waiting }) => waiting?.for ?? null,
+  asks: { open: openGate, all: debateAsks },
   turns: debateTurns,
   confidence: ({ consensus }) => consensus,
   restored: (work, epoch) => ({ ...work, epoch }),

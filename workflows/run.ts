@@ -17,12 +17,13 @@ import { noAmount } from '../src/domain/budget.js';
 import type { RunWord } from '../src/domain/coordinator/effects.js';
 import { answerReceipt } from '../src/domain/feedback-answer.js';
 import { refusalError } from '../src/domain/feedback.js';
+import { runAsks } from '../src/domain/inbox/asks-of.js';
 import type { RunEffect, RunEvent, RunPending, StepOutcome } from '../src/domain/run/effects.js';
 import { feedbackRefusal } from '../src/domain/run/gate.js';
 import { faultWith, outcomeOf, outcomeOfCommand, type StartedStatus } from '../src/domain/run/outcome.js';
 import { isOver, nextDue, stepRun } from '../src/domain/run/run.js';
 import type { RunSetup, StartedKind, StartedWork } from '../src/domain/run/setup.js';
-import { openRunState, type RunState, stepName } from '../src/domain/run/state.js';
+import { openRequest, openRunState, type RunState, stepName } from '../src/domain/run/state.js';
 import { stepWork } from '../src/domain/run/step-work.js';
 import { runTurns } from '../src/domain/run/turns.js';
 import { runDetails, runStatus } from '../src/domain/run/view.js';
@@ -58,6 +59,7 @@ const runKind: WorkKind<RunState, RunEvent, RunEffect, RunStatus> = {
   status: runStatus,
   details: runDetails,
   waitingFor: (run) => waitingFor(run)?.for ?? null,
+  asks: { open: openRequest, all: runAsks },
   turns: runTurns,
   confidence: ({ steps }) =>
     steps.filter(({ state }) => state === 'completed' || state === 'skipped').length / Math.max(1, steps.length),

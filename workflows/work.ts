@@ -4,13 +4,16 @@ import {
   CancellationScope,
   CancelledFailure,
   condition,
+  patched,
   setCurrentDetails,
   setHandler,
   sleep,
+  upsertMemo,
   upsertSearchAttributes,
   uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { Approval, Feedback } from '../src/contracts/feedback.js';
 import type { DurableEvent } from '../src/contracts/events.js';
 import { noAmount } from '../src/domain/budget.js';
 import {
@@ -24,6 +27,7 @@ import {
   type Place,
 } from '../src/domain/checkpoint.js';
 import { ParleyError, type ErrorCode } from '../src/domain/errors.js';
+import { type Asks, askedNote, noteMark } from '../src/domain/inbox/asks.js';
 import { iso } from '../src/domain/instant.js';
 import type { WebhookSetup } from '../src/domain/webhook/setup.js';
 import type { WorkState } from '../src/domain/work-state.js';
@@ -34,6 +38,12 @@ import { searchAttributes } from '../temporal/search-attributes.js';
 import { eventsQuery, inspectedNow, placeQuery, snapshotQuery, statusQuery } from './messages.js';
 import { bus, trace, type WorkOutcome } from './options.js';
 import { Webhooks } from './webhooks.js';
+
+/**
+ * Answers of many people to much work (decision 28): what is asked is noted in the memo, and of two answers in one task the
+ * second is told who was first. Work that asked before there was this replays as it was.
+ */
+export const answersAtScale = 'answers-at-scale';
 
 /** The pure side of one kind of work. */
 export interface WorkKind<Work, Event, Effect, S extends WorkOutcome> {
@@ -53,6 +63,8 @@ export interface WorkKind<Work, Event, Effect, S extends WorkOutcome> {
   confidence(work: Work): number;
   /** The state after the n-th return to an earlier point, where it tells itself apart from the one of before. */
   restored?(work: Work, epoch: number): Work;
+  /** What it asks people; left out: it never asks anybody. */
+  asks?: { open(work: Work): Feedback | Approval | null; all(status: S): Asks };
   /** Files that it has left so far. */
   artifacts?(work: Work): CheckpointArtifact[];
   tick: Event;
@@ -103,6 +115,8 @@ export class WorkLoop<
   private shown = { state: '', waiting: '' };
   /** Whether all that belongs to the end is done, as soon as the work is over. */
   private isClosed = true;
+  /** What of the open request stands in the memo. */
+  private shownAsked = '';
   /** Number of the last mark that a replay has told. */
   private toldMark = -1;
   private readonly webhooks: Webhooks;
@@ -276,6 +290,7 @@ export class WorkLoop<
       this.toldMark = marks.at(-1)?.number ?? -1;
     } else setCurrentDetails(kind.details(state.work));
     this.show();
+    this.showAsked();
   }
 
   /** Numbers a boundary and notes where in the history it is. No command: recorded histories of before replay as they were. */
@@ -339,6 +354,18 @@ export class WorkLoop<
       ...(isAwaiting === (shown.waiting === 'person') ? [] : [{ key: searchAttributes.awaiting, value: isAwaiting }]),
     ]);
     this.shown = { state, waiting };
+  }
+
+  /** What is asked stands in the memo: a list of thousands reads it there and asks none of them (decision 28). */
+  private showAsked(): void {
+    const { asks } = this.kind;
+    if (!asks || this.isOver) return;
+    const { work } = this.state;
+    const open = asks.open(work);
+    const mark = open ? noteMark(open) : '';
+    if (mark === this.shownAsked || !patched(answersAtScale)) return;
+    this.shownAsked = mark;
+    upsertMemo({ asked: open ? askedNote(asks.all(this.kind.status(work))) : null });
   }
 
   /** The outcome is the whole status: who asks later needs no worker to read it (but for a cancel, which carries nothing). */

@@ -13,6 +13,7 @@ import { makeStandardStreams, type StandardStreams } from './pipes.js';
 import type { OutputStream, RunningCommand, SandboxCommand } from './port.js';
 import { descendantsOf, haveEnded, type Process, signal as send } from './process-tree.js';
 import { joinScript, shell } from './scripts.js';
+import { inTurn } from './starts.js';
 
 /** How long after SIGTERM a command is killed. */
 const graceMs = 1_000;
@@ -42,8 +43,10 @@ export interface Start {
 export const startCommand = async (input: Start): Promise<RunningCommand> => {
   const { launch, command, scratch } = input;
   for (const [name, text] of Object.entries(launch.files)) await writeFile(join(scratch, name), text, { mode: 0o600 });
-  const streams = await makeStandardStreams(scratch, command.stdin);
-  const running = new Running(input, streams, spawnIn(input, streams));
+  const running = await inTurn(async () => {
+    const streams = await makeStandardStreams(scratch, command.stdin);
+    return new Running(input, streams, spawnIn(input, streams));
+  });
   if (await running.begins) return running;
   await running.ended;
   throw running.failure();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ParleyError } from '../../src/domain/errors.js';
 import { isInside } from './host-view.js';
+import { inTurn } from './starts.js';
 
 /** Folders of the system: a workspace may lie in some of them, but is none of them and holds none. */
 const systemFolders = ['/usr', '/bin', '/sbin', '/lib', '/etc', '/var', '/boot', '/root', '/home', '/run', '/tmp'];
@@ -44,5 +45,7 @@ export const folderIn = async (workspace: string, cwd: string): Promise<string> 
 export const dropSetuid = async (workspace: string): Promise<void> => {
   const { uid } = await stat(workspace);
   const isMarked = ['-type', 'f', '-user', `${uid}`, '(', '-perm', '-4000', '-o', '-perm', '-2000', ')'];
-  await promisify(execFile)('find', [workspace, '-xdev', ...isMarked, '-exec', 'chmod', 'ug-s', '{}', '+']);
+  const args = [workspace, '-xdev', ...isMarked, '-exec', 'chmod', 'ug-s', '{}', '+'];
+  const { ended } = await inTurn(async () => ({ ended: promisify(execFile)('find', args) }));
+  await ended;
 };

@@ -30,6 +30,10 @@ export const inboxItemSchema = z
   .meta({ id: 'InboxItem' });
 export type InboxItem = z.infer<typeof inboxItemSchema>;
 
+/** An item as the work itself notes it in its memo (decision 28): how old it is, whoever reads it says. */
+export const askedItemSchema = inboxItemSchema.omit({ age_ms: true });
+export type AskedItem = z.infer<typeof askedItemSchema>;
+
 export const inboxListSchema = z
   .strictObject({
     items: z.array(inboxItemSchema),

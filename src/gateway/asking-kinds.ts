@@ -1,8 +1,7 @@
 import { type Kind, workIdSchema } from '../contracts/work.js';
-import { gateContent } from '../domain/debate/gate-content.js';
 import { coordinatorAsks } from '../domain/coordinator/asks.js';
 import { ParleyError } from '../domain/errors.js';
-import { gateContent as runContent } from '../domain/run/gate-content.js';
+import { debateAsks, runAsks } from '../domain/inbox/asks-of.js';
 import type { Asks } from '../domain/inbox/asks.js';
 import type { Ports } from './route.js';
 import type { FeedbackPort } from './work-port.js';
@@ -19,44 +18,8 @@ type AskingPorts = Pick<Ports, 'debates' | 'runs' | 'coordinators'>;
 
 /** Every kind that asks people. One that is added here is in the inbox, over HTTP, in the CLI and on the page. */
 export const askingKinds = ({ debates, runs, coordinators }: AskingPorts): AskingKind[] => [
-  {
-    kind: 'debate',
-    port: debates,
-    asks: async (id) => {
-      const status = await debates.status(id);
-      return {
-        workId: status.id,
-        kind: 'debate',
-        tenant: status.tenant,
-        name: null,
-        state: status.state,
-        isOver: status.lifecycle !== 'running' && status.lifecycle !== 'waiting',
-        about: status.task,
-        links: status.links,
-        requests: status.feedback,
-        subject: gateContent(status),
-      };
-    },
-  },
-  {
-    kind: 'run',
-    port: runs,
-    asks: async (id) => {
-      const status = await runs.status(id);
-      return {
-        workId: status.id,
-        kind: 'run',
-        tenant: status.tenant,
-        name: status.work_id,
-        state: status.state,
-        isOver: status.lifecycle !== 'running' && status.lifecycle !== 'waiting',
-        about: status.work_id,
-        links: status.links,
-        requests: status.feedback,
-        subject: runContent(status),
-      };
-    },
-  },
+  { kind: 'debate', port: debates, asks: async (id) => debateAsks(await debates.status(id)) },
+  { kind: 'run', port: runs, asks: async (id) => runAsks(await runs.status(id)) },
   { kind: 'coordinator', port: coordinators, asks: async (id) => coordinatorAsks(await coordinators.status(id)) },
 ];
 

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Caller } from '../contracts/access.js';
 import type { FeedbackRequest, FeedbackSource, GivenFeedback } from '../contracts/feedback.js';
 import type { AppliedAnswer, InboxAnswer, InboxAnswered, InboxItem, RefusedAnswer } from '../contracts/inbox.js';
@@ -9,10 +11,15 @@ import { visibleTo } from './access.js';
 import { askedOf, type AskingKind } from './asking-kinds.js';
 import { inParallel } from './in-parallel.js';
 
-/** Pieces of work that are answered at the same time. */
-const answersAtOnce = 16;
-/** How often an answer is given to work that does not answer in time. */
-const mostTries = 3;
+/**
+ * Pieces of work that are answered at the same time: many, so that the answers come before most of what they set going, and no
+ * more than a worker takes in within the time that it has for one task.
+ */
+const answersAtOnce = 64;
+/** Milliseconds of one call in which answers that were not taken are given again. */
+const callPatienceMs = 60_000;
+/** Milliseconds before what is busy is given its answer again. */
+const retryMs = 250;
 
 export interface Answerer {
   caller: Caller;
@@ -27,7 +34,13 @@ export interface Answerer {
 export interface AnswerDesk {
   kinds: readonly AskingKind[];
   item(id: string): InboxItem | null;
-  onAnswered(work: Pick<Asks, 'kind' | 'tenant'> & { id: string }, outcome: AppliedAnswer['outcome']): Promise<void>;
+  /** Milliseconds in which an answer that is not taken is given again. */
+  patienceMs: number;
+  onAnswered(
+    work: Pick<Asks, 'kind' | 'tenant'> & { id: string },
+    requestId: string,
+    outcome: AppliedAnswer['outcome'],
+  ): Promise<void>;
 }
 
 type Outcome = { applied: AppliedAnswer } | { refused: RefusedAnswer };
@@ -107,7 +120,12 @@ const givenOf = (
  * Gives an answer to the request that the inbox has shown, without asking the work first: of hundreds of answers that is most of
  * the time. null: it was not shown, is not meant, or does not take the answer, so that the work has to be asked.
  */
-const answerShown = async (desk: AnswerDesk, answer: InboxAnswer, answerer: Answerer): Promise<Outcome | null> => {
+const answerShown = async (
+  desk: AnswerDesk,
+  answer: InboxAnswer,
+  answerer: Answerer,
+  key: string,
+): Promise<Outcome | null> => {
   const item = desk.item(answer.work_id);
   const asking = desk.kinds.find(({ kind }) => kind === item?.kind);
   if (!item || !asking || !visibleTo(answerer.caller, item.tenant)) return null;
@@ -117,8 +135,8 @@ const answerShown = async (desk: AnswerDesk, answer: InboxAnswer, answerer: Answ
   const given = givenOf(answer, request, answerer);
   const repeated = given.response === 'approve' && names.some((name) => sameWord(name, given.provided_by));
   try {
-    const receipt = await asking.port.feedback(item.work_id, given);
-    await desk.onAnswered({ id: item.work_id, kind, tenant }, receipt.outcome);
+    const receipt = await asking.port.feedback(item.work_id, given, key);
+    await desk.onAnswered({ id: item.work_id, kind, tenant }, request.request_id, receipt.outcome);
     return { applied: { ...receipt, work_id: item.work_id, repeated } };
   } catch (error) {
     if (error instanceof ParleyError && !error.retryable) return null;
@@ -126,7 +144,7 @@ const answerShown = async (desk: AnswerDesk, answer: InboxAnswer, answerer: Answ
   }
 };
 
-const answerOne = async (desk: AnswerDesk, answer: InboxAnswer, answerer: Answerer): Promise<Outcome> => {
+const answerOne = async (desk: AnswerDesk, answer: InboxAnswer, answerer: Answerer, key: string): Promise<Outcome> => {
   const { caller, asOf } = answerer;
   const found = await findAsking(desk.kinds, answer.work_id, caller);
   if (!found) {
@@ -141,8 +159,9 @@ const answerOne = async (desk: AnswerDesk, answer: InboxAnswer, answerer: Answer
   if (closed) return closed;
   const repeated = asked ? isRepeat(asked, given) : false;
   try {
-    const receipt = await asking.port.feedback(asks.workId, given);
-    await desk.onAnswered({ id: asks.workId, kind: asks.kind, tenant: asks.tenant }, receipt.outcome);
+    const receipt = await asking.port.feedback(asks.workId, given, key);
+    const { workId: id, kind, tenant } = asks;
+    await desk.onAnswered({ id, kind, tenant }, given.request_id, receipt.outcome);
     return { applied: { ...receipt, work_id: asks.workId, repeated } };
   } catch (error) {
     if (!(error instanceof ParleyError) || error.retryable) throw error;
@@ -196,15 +215,20 @@ export const answerAll = async (
   answers: readonly InboxAnswer[],
   answerer: Answerer,
 ): Promise<Answered> => {
-  const give = async (answer: InboxAnswer, tries = mostTries): Promise<Outcome> => {
-    try {
-      const shown = tries === mostTries ? await answerShown(desk, answer, answerer) : null;
-      return shown ?? (await answerOne(desk, answer, answerer));
-    } catch (error) {
-      if (!(error instanceof ParleyError)) throw error;
-      // It may have been taken all the same; giving it once more changes nothing then.
-      if (error.retryable && tries > 1) return await give(answer, tries - 1);
-      return unanswered(desk, answer, error);
+  const callUntil = Date.now() + callPatienceMs;
+  const give = async (answer: InboxAnswer): Promise<Outcome> => {
+    const until = Math.min(callUntil, Date.now() + desk.patienceMs);
+    // One key for all tries: where the first one is still on its way, the others wait for it.
+    const [shownKey, key] = [randomUUID(), randomUUID()];
+    for (;;) {
+      try {
+        return (await answerShown(desk, answer, answerer, shownKey)) ?? (await answerOne(desk, answer, answerer, key));
+      } catch (error) {
+        if (!(error instanceof ParleyError)) throw error;
+        // It may have been taken all the same; giving it once more changes nothing then.
+        if (!error.retryable || Date.now() + retryMs > until) return unanswered(desk, answer, error);
+        await delay(retryMs);
+      }
     }
   };
   const answered = await inParallel(byWork(answers), answersAtOnce, (each) =>

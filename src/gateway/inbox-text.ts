@@ -6,6 +6,7 @@ import type { AskedWork } from '../domain/feedback-list.js';
 import { type Asks, openRequest } from '../domain/inbox/asks.js';
 import { inParallel } from './in-parallel.js';
 import type { Inbox } from './inbox.js';
+import { visibleTo } from './access.js';
 import { type Answerer, findAsking } from './inbox-answers.js';
 
 /** Ids that are looked up for one text; what stands beyond is not known. */
@@ -27,6 +28,12 @@ const idsIn = (text: string): string[] => {
 const standing = (asks: Asks): string => {
   const last = asks.requests.at(-1);
   return last && last.state !== 'open' ? `${asks.state} (${last.request.request_id} ${closedWords(last)})` : asks.state;
+};
+
+/** What is open, as it was looked at just now: a text for hundreds asks none of them. */
+const shownOf = (inbox: Inbox, id: string, caller: Caller): AskedWork | null => {
+  const item = inbox.recentItem(id);
+  return item && visibleTo(caller, item.tenant) ? { workId: id, requests: [item.request], status: 'open' } : null;
 };
 
 const askedOf = (id: string, asks: Asks | null): AskedWork => {
@@ -54,17 +61,18 @@ export const readTextAnswers = async (
   text: string,
   { caller, asOf }: Pick<Answerer, 'caller' | 'asOf'>,
 ): Promise<{ answers: InboxAnswer[]; warnings: string[]; errors: RefusedAnswer[] }> => {
-  const found = await inParallel(idsIn(text), lookedUpAtOnce, async (id) => ({
-    id,
-    asks: (await findAsking(inbox.kinds, id, caller))?.asks ?? null,
-  }));
-  const unknown = found.filter(({ asks }) => asks === null).map(({ id }) => id);
+  const ids = idsIn(text);
+  await inbox.prepare(ids, caller.tenant === '*' ? {} : { tenant: caller.tenant });
+  const found = await inParallel(ids, lookedUpAtOnce, async (id) => {
+    const shown = shownOf(inbox, id, caller);
+    if (shown) return { id, isKnown: true, asked: shown };
+    const asks = (await findAsking(inbox.kinds, id, caller))?.asks ?? null;
+    return { id, isKnown: asks !== null, asked: askedOf(id, asks) };
+  });
+  const unknown = found.filter(({ isKnown }) => !isKnown).map(({ id }) => id);
   const called = await calledOf(inbox, unknown, caller);
-  const known = found.filter(({ id, asks }) => asks !== null || !called.some(({ workId }) => workId === id));
-  const { answers, warnings, errors } = parseAnswers(text, [
-    ...known.map(({ id, asks }) => askedOf(id, asks)),
-    ...called,
-  ]);
+  const known = found.filter(({ id, isKnown }) => isKnown || !called.some(({ workId }) => workId === id));
+  const { answers, warnings, errors } = parseAnswers(text, [...known.map(({ asked }) => asked), ...called]);
   return {
     answers: answers.map(({ runId, requestId, response, comment }) => ({
       work_id: runId,

@@ -93,8 +93,12 @@ export class InboxWatch {
   }
 
   /** Takes note at once of what was answered here: `isClosed` where nobody else is asked. */
-  async takeAnswered(work: Pick<WorkItem, 'id' | 'kind' | 'tenant'>, isClosed: boolean): Promise<void> {
-    this.inbox.forget(work.id);
+  async takeAnswered(
+    work: Pick<WorkItem, 'id' | 'kind' | 'tenant'>,
+    requestId: string,
+    isClosed: boolean,
+  ): Promise<void> {
+    this.inbox.forget(work.id, requestId);
     if (!this.#shown) return;
     if (!isClosed) await this.inbox.read(work);
     if (!this.#shown) return;

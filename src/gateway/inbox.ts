@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { InboxItem, InboxList } from '../contracts/inbox.js';
+import type { AskedItem, InboxItem, InboxList } from '../contracts/inbox.js';
 import type { Kind, WorkItem } from '../contracts/work.js';
 import { ParleyError } from '../domain/errors.js';
-import { ageOf, inboxItem } from '../domain/inbox/asks.js';
+import { agedItem, ageOf, inboxItem } from '../domain/inbox/asks.js';
 import { comparePlaces, type InboxOrder, type InboxPlace, placeOf } from '../domain/inbox/order.js';
 import { type AskingKind, askedOf } from './asking-kinds.js';
 import { inParallel } from './in-parallel.js';
@@ -27,9 +27,11 @@ export interface InboxOptions {
   answerMs: number;
   /** Milliseconds after which a list is given as far as it is known. */
   patienceMs: number;
+  /** Milliseconds in which an answer that is not taken is given again. */
+  givingMs: number;
 }
 
-const defaults: InboxOptions = { atOnce: 16, answerMs: 3_000, patienceMs: 10_000 };
+const defaults: InboxOptions = { atOnce: 16, answerMs: 3_000, patienceMs: 10_000, givingMs: 20_000 };
 
 /** What is shown was asked for at most so many milliseconds ago. */
 const shownForMs = 1_000;
@@ -37,6 +39,12 @@ const shownForMs = 1_000;
 const placedForMs = 30_000;
 /** What did not answer is asked again after so many milliseconds, then after twice as many, and so on. */
 const [firstRetryMs, longestRetryMs] = [10_000, 300_000];
+/** For so many milliseconds after an answer the visibility store is not believed about it. */
+const answeredForMs = 5_000;
+/** What is answered was looked at at most so many milliseconds ago. */
+const recentMs = 5_000;
+/** From so many unknown pieces of work on, one look at all that waits is less than a look at each. */
+const manyUnknown = 8;
 /** Most pieces of work that are remembered. */
 const mostKnown = 5_000;
 /** Most pieces of work that one list looks at: the newest. */
@@ -93,20 +101,28 @@ const placeAt = (cursor: string, order: InboxOrder): InboxPlace => {
 };
 
 /**
- * Every open request for feedback (spec 08 "Feedback inbox"). Temporal's visibility store tells which work waits for a person;
- * what is asked, the work itself is asked for, once, and again before it is shown. Nothing kept here is a fact.
+ * Every open request for feedback (spec 08 "Feedback inbox"). Temporal's visibility store tells which work waits for a person,
+ * and what it has noted of what it asks; what has no note is asked itself, once, and again before it is shown. Nothing kept
+ * here is a fact.
  */
 export class Inbox {
   readonly #known = new Map<string, Known>();
   readonly #reading = new Map<string, Promise<void>>();
+  /** Requests that were answered here a moment ago, by their work, oldest first. */
+  readonly #answered = new Map<string, { requestId: string; at: number }>();
   readonly #options: InboxOptions;
 
   constructor(
-    private readonly work: Pick<WorkIndex, 'list'>,
+    private readonly work: Pick<WorkIndex, 'waiting'>,
     readonly kinds: readonly AskingKind[],
     options: Partial<InboxOptions> = {},
   ) {
     this.#options = { ...defaults, ...options };
+  }
+
+  /** Milliseconds in which an answer that is not taken is given again. */
+  get givingMs(): number {
+    return this.#options.givingMs;
   }
 
   /** One page. @throws ParleyError invalid_request for a cursor that is none, unavailable */
@@ -164,8 +180,11 @@ export class Inbox {
     const waiting: WorkItem[] = [];
     let cursor: string | undefined;
     do {
-      const page = await this.work.list({ kind, tenant, cursor, awaiting: true, isOpen: true, limit: 200 });
-      waiting.push(...page.items);
+      const page = await this.work.waiting({ kind, tenant, cursor });
+      for (const { work, asked } of page.items) {
+        waiting.push(work);
+        if (asked) this.#take(work, asked);
+      }
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined && waiting.length < mostWaiting);
     const ids = new Set(waiting.map(({ id }) => id));
@@ -197,9 +216,33 @@ export class Inbox {
     return waiting.toSorted((a, b) => readAt(a) - readAt(b)).slice(0, most);
   }
 
-  /** It was answered: what it asks now, it has to be asked. */
-  forget(id: string): void {
+  /** This request was answered: what the work asks now, it has to be asked, as the visibility store may not know it yet. */
+  forget(id: string, requestId: string): void {
     this.#known.delete(id);
+    this.#answered.delete(id);
+    this.#answered.set(id, { requestId, at: Date.now() });
+    for (const [oldest, { at }] of this.#answered) {
+      if (this.#answered.size <= mostKnown && Date.now() - at < answeredForMs) return;
+      this.#answered.delete(oldest);
+    }
+  }
+
+  /** Looks at all that waits in one question, where many of these were not looked at just now. @throws ParleyError unavailable */
+  async prepare(ids: readonly string[], filter: InboxFilter): Promise<void> {
+    if (ids.filter((id) => this.recentItem(id) === null).length >= manyUnknown) await this.waiting(filter);
+  }
+
+  /** What a piece of work asks, where it was looked at just now; null: nothing, or it has to be asked. */
+  recentItem(id: string): InboxItem | null {
+    const known = this.#known.get(id);
+    return known && Date.now() - known.readAt < recentMs ? this.item(id) : null;
+  }
+
+  /** What the work has noted, unless it was answered here a moment ago: then only the work itself knows. */
+  #take(work: WorkItem, asked: AskedItem): void {
+    const answered = this.#answered.get(work.id);
+    const isOld = answered?.requestId === asked.request.request_id && Date.now() - answered.at < answeredForMs;
+    if (!isOld) this.#keep(work, { item: agedItem(asked, Date.now()), fault: null });
   }
 
   /** Asks one piece of work anew; whoever asks at the same time shares the answer. */

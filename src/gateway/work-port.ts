@@ -8,8 +8,9 @@ import type { Frame, FramesAnswer, Json } from '../contracts/frames.js';
 import type { RefinementStatus } from '../contracts/refinement-status.js';
 import type { RunStatus } from '../contracts/run-status.js';
 import type { SessionStatus } from '../contracts/session-status.js';
+import type { AskedItem } from '../contracts/inbox.js';
 import type { Checkpoint, CheckpointList } from '../contracts/checkpoint.js';
-import type { Kind, Lifecycle, WorkList } from '../contracts/work.js';
+import type { Kind, Lifecycle, WorkItem, WorkList } from '../contracts/work.js';
 import type { CheckpointArtifact, ForkOrigin } from '../domain/checkpoint.js';
 import type { GivenResponses } from '../domain/coordinator/effects.js';
 import type { CoordinatorStart } from '../domain/coordinator/state.js';
@@ -110,11 +111,12 @@ export interface SessionsPort extends WorkPort<SessionSetup, SessionStatus> {
 /** Work that asks people, by whatever route. */
 export interface FeedbackPort {
   /**
-   * Answers an open request of running work. Sending the same answer again is no fault.
+   * Answers an open request of running work. Sending the same answer again is no fault. `key` names this giving of it: with the
+   * same key it is given once, and whoever waits for it waits on.
    * @throws ParleyError not_found, wrong_state (closed, expired, another request), conflict (the content has changed),
    * forbidden (this person may not), invalid_request (no such option)
    */
-  feedback(id: string, given: GivenFeedback): Promise<FeedbackReceipt>;
+  feedback(id: string, given: GivenFeedback, key?: string): Promise<FeedbackReceipt>;
 }
 
 export interface DebatesPort extends WorkPort<DebateSetup, DebateStatus>, FeedbackPort {}
@@ -176,10 +178,20 @@ export interface Beginning {
   forkedFrom: ForkOrigin | null;
 }
 
+/** Open work that waits for a person, with what it has noted of what it asks; null: it has to be asked itself. */
+export interface WaitingWork {
+  work: WorkItem;
+  asked: AskedItem | null;
+}
+
 /** All kinds together. */
 export interface WorkIndex {
   /** @throws ParleyError invalid_request for a cursor that is none of ours */
   list(filter: WorkFilter): Promise<WorkList>;
+  /** One page of what waits for a person. @throws as `list` */
+  waiting(
+    filter: Pick<WorkFilter, 'kind' | 'tenant' | 'cursor'>,
+  ): Promise<{ items: WaitingWork[]; next_cursor: string | null }>;
   /** Whether Temporal answers. */
   isReachable(): Promise<boolean>;
 }

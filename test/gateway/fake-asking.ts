@@ -1,17 +1,20 @@
 import type { Approval, GivenFeedback } from '../../src/contracts/feedback.js';
-import type { WorkItem, WorkList } from '../../src/contracts/work.js';
 import { openApproval, type OpenApproval, stepApproval } from '../../src/domain/approval.js';
 import { ParleyError } from '../../src/domain/errors.js';
 import { answerReceipt, type FeedbackReceipt } from '../../src/domain/feedback-answer.js';
 import { refusalError } from '../../src/domain/feedback.js';
-import type { Asks } from '../../src/domain/inbox/asks.js';
+import { askedNote, type Asks } from '../../src/domain/inbox/asks.js';
 import type { AskingKind } from '../../src/gateway/asking-kinds.js';
-import type { FeedbackPort, WorkFilter, WorkIndex } from '../../src/gateway/work-port.js';
+import type { FeedbackPort, WaitingWork, WorkFilter, WorkIndex } from '../../src/gateway/work-port.js';
 
 const at = '2026-11-20T10:00:00.000Z';
 export const subject = { work_id: 'd1', tasks: [{ task_id: 't1', argv: ['true'] }] };
 
 export const requestIdOf = (number: number): string => `fr-20261120-${number.toString(16).padStart(6, '0')}`;
+
+type WaitingFilter = Pick<WorkFilter, 'kind' | 'tenant' | 'cursor'>;
+/** Of one page of what waits. */
+const atOnce = 200;
 
 interface Held {
   tenant: string;
@@ -20,15 +23,17 @@ interface Held {
 }
 
 /** Debates that only ask: their approvals are the real ones, and no debate goes on around them. */
-export class FakeAsking implements AskingKind, FeedbackPort, Pick<WorkIndex, 'list'> {
+export class FakeAsking implements AskingKind, FeedbackPort, Pick<WorkIndex, 'waiting'> {
   readonly kind = 'debate';
   readonly port = this;
   readonly held = new Map<string, Held>();
-  readonly listed: WorkFilter[] = [];
+  readonly listed: WaitingFilter[] = [];
   /** Ids that were asked, in order. */
   readonly asked: string[] = [];
   /** What people call a piece of work, by its id. */
   readonly names = new Map<string, string>();
+  /** What the work has noted of what it asks, by its id; what is not here has to be asked. */
+  readonly notes = new Map<string, WaitingWork['asked']>();
   /** Thrown by the next looks at a piece of work, while set. */
   failing = new Map<string, Error>();
   #requests = 0;
@@ -76,10 +81,19 @@ export class FakeAsking implements AskingKind, FeedbackPort, Pick<WorkIndex, 'li
     return held;
   }
 
+  /** Has the work note what it asks now. */
+  note(id: string): void {
+    this.notes.set(id, askedNote(this.#asksOf(id)));
+  }
+
   async asks(id: string): Promise<Asks> {
     this.asked.push(id);
     const error = this.failing.get(id);
     if (error) throw error;
+    return this.#asksOf(id);
+  }
+
+  #asksOf(id: string): Asks {
     const { tenant, approvals, isOver } = this.#get(id);
     const links = { self: `/v1/debates/${id}`, events: `/v1/debates/${id}/events`, web_ui: 'http://ui' };
     return {
@@ -107,29 +121,32 @@ export class FakeAsking implements AskingKind, FeedbackPort, Pick<WorkIndex, 'li
     return answerReceipt(held.approvals, given);
   }
 
-  async list(filter: WorkFilter): Promise<WorkList> {
+  async waiting(filter: WaitingFilter): Promise<{ items: WaitingWork[]; next_cursor: string | null }> {
     this.listed.push(filter);
     const waiting = [...this.held].filter(
       ([, { tenant, isOver }]) =>
         !isOver && (filter.tenant ?? tenant) === tenant && (filter.kind ?? 'debate') === 'debate',
     );
     const from = Number(filter.cursor ?? 0);
-    const page = waiting.slice(from, from + filter.limit);
+    const page = waiting.slice(from, from + atOnce);
     const items = page.map(
-      ([id, { tenant }]): WorkItem => ({
-        id,
-        kind: 'debate',
-        tenant,
-        lifecycle: 'waiting',
-        state: 'AWAITING_APPROVAL',
-        waiting_for: 'person',
-        summary: `debate: Do ${id}`,
-        started_at: at,
-        ended_at: null,
-        links: { self: '', events: '', web_ui: '' },
+      ([id, { tenant }]): WaitingWork => ({
+        work: {
+          id,
+          kind: 'debate',
+          tenant,
+          lifecycle: 'waiting',
+          state: 'AWAITING_APPROVAL',
+          waiting_for: 'person',
+          summary: `debate: Do ${id}`,
+          started_at: at,
+          ended_at: null,
+          links: { self: '', events: '', web_ui: '' },
+        },
+        asked: this.notes.get(id) ?? null,
       }),
     );
-    const next = from + filter.limit;
+    const next = from + atOnce;
     return { items, next_cursor: next < waiting.length ? String(next) : null };
   }
 }

@@ -4,7 +4,7 @@ import type { SessionState, SessionStatus } from '../../src/contracts/session-st
 import type { WorkList } from '../../src/contracts/work.js';
 import { ParleyError } from '../../src/domain/errors.js';
 import type { SessionSetup } from '../../src/domain/session/setup.js';
-import type { SessionsPort, WorkFilter, WorkIndex } from '../../src/gateway/work-port.js';
+import type { SessionsPort, WaitingWork, WorkFilter, WorkIndex } from '../../src/gateway/work-port.js';
 import { sessionDefinition } from '../../temporal/sessions-client.js';
 import type { EventsAnswer } from '../../workflows/messages.js';
 
@@ -192,6 +192,11 @@ export class FakeSessions implements SessionsPort, WorkIndex {
   }
   async closedAs(id: string): Promise<string | null> {
     return this.#get(id).closedAs;
+  }
+
+  async waiting(): Promise<{ items: WaitingWork[]; next_cursor: string | null }> {
+    this.#guard('waiting');
+    return { items: [], next_cursor: null };
   }
 
   async list(filter: WorkFilter): Promise<WorkList> {

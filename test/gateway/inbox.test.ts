@@ -2,6 +2,7 @@ import request from 'supertest';
 import { roles } from '../../src/contracts/access.js';
 import type { InboxAnswered, InboxList } from '../../src/contracts/inbox.js';
 import { ParleyError } from '../../src/domain/errors.js';
+import { readNote } from '../../src/domain/inbox/asks.js';
 import { Inbox } from '../../src/gateway/inbox.js';
 import { InboxWatch } from '../../src/gateway/inbox-watch.js';
 import type { SseMessage } from '../../src/gateway/sse.js';
@@ -100,6 +101,44 @@ describe('the inbox', () => {
     asking.failing.set('d1', new ParleyError('unavailable', 'Temporal or its workers do not answer now.'));
     await ports.inbox.read({ id: 'd1', kind: 'debate', tenant: 'default' });
     expect(await list()).toMatchObject({ items: [{ work_id: 'd1' }], unread: [] });
+  });
+
+  test('asks no work that has noted what it asks, and believes no note of what was answered a moment ago', async () => {
+    const { asking, list, answered } = anInbox();
+    for (const id of ['d1', 'd2']) {
+      asking.ask(id, { needed: id === 'd1' ? 2 : 1 });
+      asking.note(id);
+    }
+    expect(await list()).toMatchObject({ items: [{ work_id: 'd1', content: subject }, { work_id: 'd2' }], open: 2 });
+    expect(asking.asked).toEqual([]);
+    const approve = (...ids: string[]) => answered(ids.map((work_id) => ({ work_id, response: 'approve' })));
+    expect((await approve('d1', 'd2')).applied).toMatchObject([{ outcome: 'pending' }, { outcome: 'approved' }]);
+    expect(asking.asked).toEqual([]);
+    // The visibility store lags: both notes are still those of before.
+    asking.held.get('d2')!.isOver = false;
+    expect(await list()).toMatchObject({ items: [{ work_id: 'd1', approvals: 1, approved_by: ['anna'] }], open: 1 });
+  });
+
+  test('shows no noted content that is not what the digest is made of', async () => {
+    const { asking, list } = anInbox();
+    asking.ask('d1');
+    asking.note('d1');
+    asking.notes.set('d1', readNote({ ...asking.notes.get('d1')!, content: { another: 'plan' } }));
+    expect((await list()).items[0]).toMatchObject({ content: null, request: { digest: expect.any(String) } });
+  });
+
+  test('looks once at all that waits before hundreds of answers, in a list or in a text', async () => {
+    const { asking, answered } = anInbox();
+    const ids = Array.from({ length: 250 }, (_, index) => `${index + 1}`);
+    for (const id of ids) {
+      asking.ask(id);
+      asking.note(id);
+    }
+    const half = ids.splice(0, 120);
+    const { applied } = await answered(half.map((work_id) => ({ work_id, response: 'approve' })));
+    const text = await answered(ids.map((id) => `#${id}: reject`).join('\n'));
+    expect([applied.length, text.applied.length, text.errors]).toEqual([120, 130, []]);
+    expect([asking.asked, asking.listed.length]).toEqual([[], 2]);
   });
 
   test('is not held up by what does not answer, and hears it all the same', async () => {
@@ -337,7 +376,8 @@ describe('answers to many requests', () => {
   });
 
   test('are asked again of work that does not answer at all', async () => {
-    const { asking, list, answered } = anInbox();
+    const { ports, asking, list, answered } = anInbox();
+    ports.inbox = new Inbox(asking, [asking], { givingMs: 0 });
     asking.ask('d1');
     await list();
     asking.feedback = () =>

@@ -1,5 +1,5 @@
 import type { Approval, Feedback, GivenFeedback } from '../../contracts/feedback.js';
-import type { AppliedAnswer, InboxItem } from '../../contracts/inbox.js';
+import type { AppliedAnswer, AskedItem, InboxItem } from '../../contracts/inbox.js';
 import type { Kind, Links } from '../../contracts/work.js';
 import { approvalDigest, approvalsGiven, currentApprovers } from '../approval.js';
 
@@ -28,10 +28,10 @@ export const openRequest = ({ requests, isOver }: Pick<Asks, 'requests' | 'isOve
   isOver ? null : (requests.findLast(({ state }) => state === 'open') ?? null);
 
 /**
- * The open request as the inbox shows it, at `now` (ms since 1970); null: it asks nothing. The content stands there only where
+ * The open request as the inbox shows it, but for its age; null: it asks nothing. The content stands there only where
  * the digest of the request is its digest: what is shown is what is approved, or nothing is shown.
  */
-export const inboxItem = (asks: Asks, now: number): InboxItem | null => {
+export const askedItem = (asks: Asks): AskedItem | null => {
   const asked = openRequest(asks);
   if (!asked) return null;
   const { request } = asked;
@@ -48,8 +48,7 @@ export const inboxItem = (asks: Asks, now: number): InboxItem | null => {
     name: asks.name,
     about: asks.about,
     request,
-    age_ms: ageOf(request.opened_at, now),
-    content: isWhole ? (JSON.parse(JSON.stringify(asks.subject)) as InboxItem['content']) : null,
+    content: isWhole ? (JSON.parse(JSON.stringify(asks.subject)) as AskedItem['content']) : null,
     policy_version: approval?.policy_version ?? null,
     approvals: given.length,
     needed: approval?.needed ?? 1,
@@ -59,6 +58,42 @@ export const inboxItem = (asks: Asks, now: number): InboxItem | null => {
     links: asks.links,
   };
 };
+
+/** An item at `now` (ms since 1970). */
+export const agedItem = (asked: AskedItem, now: number): InboxItem => ({
+  ...asked,
+  age_ms: ageOf(asked.request.opened_at, now),
+});
+
+/** The open request as the inbox shows it, at `now` (ms since 1970); null: it asks nothing. */
+export const inboxItem = (asks: Asks, now: number): InboxItem | null => {
+  const asked = askedItem(asks);
+  return asked ? agedItem(asked, now) : null;
+};
+
+/** Most characters of an item that is noted in a memo, which is copied at each step of the work: what is larger, it is asked for. */
+const notedChars = 16_000;
+
+/** What a piece of work notes of its open request, so that a list need not ask it; null: nothing, or it is too large. */
+export const askedNote = (asks: Asks): AskedItem | null => {
+  const asked = askedItem(asks);
+  return asked && JSON.stringify(asked).length <= notedChars ? asked : null;
+};
+
+/** An item as it was noted, with its content only where that is what the digest of the request is made of. */
+export const readNote = (noted: AskedItem): AskedItem => {
+  const { content, policy_version: version, request } = noted;
+  const isWhole =
+    typeof content === 'object' &&
+    content !== null &&
+    version !== null &&
+    approvalDigest(content, version) === request.digest;
+  return isWhole ? noted : { ...noted, content: null };
+};
+
+/** What of an open request may change while it is open: a note of it is written anew then. */
+export const noteMark = (asked: Feedback | Approval): string =>
+  JSON.stringify([asked.request.request_id, asked.answers.length, isApproval(asked) && asked.escalated]);
 
 /** Milliseconds since then; a clock that is behind another's gives 0. */
 export const ageOf = (since: string, now: number): number => Math.max(0, now - Date.parse(since));

@@ -119,8 +119,14 @@ const routesAt = (path: string): AnyRoute[] => [
       const desk: AnswerDesk = {
         kinds: inbox.kinds,
         item: (id) => inbox.item(id),
-        onAnswered: (work, outcome) => inboxWatch.takeAnswered(work, outcome !== 'pending'),
+        patienceMs: inbox.givingMs,
+        onAnswered: (work, requestId, outcome) => inboxWatch.takeAnswered(work, requestId, outcome !== 'pending'),
       };
+      const { tenant } = caller;
+      await inbox.prepare(
+        read.answers.map(({ work_id: id }) => id),
+        tenant === '*' ? {} : { tenant },
+      );
       const answered = await answerAll(desk, read.answers, answerer);
       const errors = [...read.errors, ...answered.errors];
       return {
