@@ -1,4 +1,4 @@
-import { condition, continueAsNew, log, setHandler, workflowInfo } from '@temporalio/workflow';
+import { condition, continueAsNew, log, patched, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { DebateStatus } from '../src/contracts/debate-status.js';
 import type { Json } from '../src/contracts/frames.js';
 import { debateTurns } from '../src/domain/debate/turns.js';
@@ -18,7 +18,7 @@ import { feedbackSignal, feedbackUpdate } from './messages.js';
 import { actionsOn, memoriesOn, roleCalls, tasksOn, verificationsOn } from './options.js';
 import { openWork, type WorkState } from '../src/domain/work-state.js';
 import { signalled } from './signalled.js';
-import { refusal, rootMessage, WorkLoop, type WorkKind } from './work.js';
+import { answersAtScale, refusal, rootMessage, WorkLoop, type WorkKind } from './work.js';
 
 const debateKind: WorkKind<DebateState, DebateEvent, DebateEffect, DebateStatus> = {
   name: 'debate',
@@ -69,6 +69,9 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
       const event: DebateEvent = { type: 'FEEDBACK', given };
       loop.push(event);
       await condition(() => !state.inbox.includes(event));
+      // Of two answers in one task both are accepted; the one that came second is told who was first.
+      const refused = patched(answersAtScale) ? feedbackRefusal(state.work, given, Date.now()) : null;
+      if (refused) throw toFailure(refusalError(refused));
       return answerReceipt(state.work.approvals, given);
     },
     {

@@ -109,6 +109,22 @@ describeWithSandbox('a debate that asks for approval', () => {
     expect(await approve('ben')).toMatchObject({ outcome: 'approved', approvals: 2 });
   });
 
+  test('is decided by one of two people who answer at the same moment, and the other is told who and when', async () => {
+    // Whether both arrive in one task of the workflow is chance: several debates have both cases.
+    const all = await Promise.all(Array.from({ length: 6 }, () => begin()));
+    for (const status of all) {
+      const { request_id } = openRequest(status);
+      const both = await Promise.all([
+        answer(status.id, { request_id, response: 'approve', provided_by: 'anna' }),
+        answer(status.id, { request_id, response: 'reject', provided_by: 'ben' }),
+      ]);
+      expect(new Set(both.map((one) => one.status))).toEqual(new Set([200, 409]));
+      const lost = both.find((one) => one.status === 409)?.body as unknown as { detail: string };
+      expect(lost.detail).toMatch(/was answered with "(approve" by anna|reject" by ben) at \d|it has ended/);
+    }
+    for (const { id } of all) await product.debates.until(id, ({ lifecycle }) => lifecycle === 'completed');
+  });
+
   test('takes the signal that the temporal program sends, and shows one that is none as refused', async () => {
     const status = await begin();
     const { request_id } = openRequest(status);
