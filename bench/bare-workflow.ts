@@ -1,4 +1,4 @@
-import { proxyActivities } from '@temporalio/workflow';
+import { condition, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
 
 /** The yardstick: the same five waits as plain Temporal has them, one activity each, and nothing else. */
 const { wait } = proxyActivities<{ wait(milliseconds: number): Promise<string> }>({ startToCloseTimeout: '1 minute' });
@@ -11,4 +11,15 @@ export async function bare(lanes: number, milliseconds: number): Promise<string[
 export async function bareInARow(count: number, milliseconds: number): Promise<number> {
   for (let done = 0; done < count; done += 1) await wait(milliseconds);
   return count;
+}
+
+/** The yardstick of paused work: an activity, a person, an activity. */
+export async function bareAsking(): Promise<string> {
+  let answer: { response: string } | null = null;
+  setHandler(defineSignal<[{ response: string }]>('feedback'), (given) => {
+    answer = given;
+  });
+  await wait(0);
+  await condition(() => answer !== null);
+  return await wait(0);
 }

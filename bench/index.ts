@@ -1,6 +1,7 @@
 import { checkpoints } from './checkpoints.js';
 import { debate } from './debate.js';
 import { fanOut } from './fan-out.js';
+import { feedback } from './feedback.js';
 import { refinement } from './refinement.js';
 import { sessions } from './sessions.js';
 import { snapshot } from './snapshot.js';
@@ -10,6 +11,7 @@ const benches: Record<string, () => Promise<void>> = {
   checkpoints,
   'fan-out': fanOut,
   debate,
+  feedback,
   refinement,
   snapshot,
 };

@@ -23,6 +23,8 @@ export interface Rig {
   folder: string;
   /** Runs a plain Temporal workflow of `bare-workflow.ts` to its end. @returns its id */
   runBare(workflow: string, ...args: unknown[]): Promise<string>;
+  /** Starts a plain Temporal workflow that waits for somebody. */
+  startBare(workflow: string, id: string): Promise<void>;
   /** Starts work over HTTP and waits for its end. @returns its status @throws when it is not completed */
   run<S extends { id: string; lifecycle?: string }>(path: string, body: unknown): Promise<S>;
   footprint(id: string): Promise<Footprint>;
@@ -65,6 +67,14 @@ export const startRig = async (more: NodeJS.ProcessEnv = {}): Promise<Rig> => {
       const options = { taskQueue, workflowId, args, requestEagerStart: true, workflowTaskTimeout: '2s' as const };
       await client.workflow.execute(workflow, options);
       return workflowId;
+    },
+    startBare: async (workflow, workflowId) => {
+      await client.workflow.start(workflow, {
+        taskQueue,
+        workflowId,
+        requestEagerStart: true,
+        workflowTaskTimeout: '2s' as const,
+      });
     },
     run: async <S extends { id: string; lifecycle?: string }>(path: string, body: unknown) => {
       const response = await fetch(`${app.gatewayUrl}${path}?wait=60`, {
