@@ -1,4 +1,5 @@
 import type { FeedbackOptionBody, GivenFeedback } from '../../contracts/feedback.js';
+import type { Json } from '../../contracts/frames.js';
 import type { RunFeedback } from '../../contracts/run-status.js';
 import { nextApprovalDue, openApproval, stepApproval, useApproval } from '../approval.js';
 import { type FeedbackRefusal, nextFeedbackDue, openFeedback, stepFeedback } from '../feedback.js';
@@ -19,10 +20,19 @@ const requestId = ({ setup, feedback }: RunState, now: number): string => {
 
 const shownChars = 20_000;
 
+/** Of a command what it has written, else the answer itself. The whole of it stands beside the prompt. */
+const textOf = (output: Json): string => {
+  if (output === null) return '';
+  if (typeof output !== 'object' || Array.isArray(output) || !('exit_code' in output)) return answerText(output);
+  const { stdout, stderr } = output;
+  return [stdout, stderr]
+    .flatMap((text) => (typeof text === 'string' && text.trim() !== '' ? [text.trimEnd()] : []))
+    .join('\n');
+};
+
 const promptOf = (run: RunState, { prompt }: GateSetup): string => {
-  const output = shownOutput(run.steps, run.position);
-  if (output === null) return prompt;
-  const text = answerText(output);
+  const text = textOf(shownOutput(run.steps, run.position));
+  if (text === '') return prompt;
   const cut = text.length > shownChars ? `${text.slice(0, shownChars)}… (the whole stands in the status)` : text;
   return `${prompt}\n\n${cut}`;
 };

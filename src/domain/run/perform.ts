@@ -200,11 +200,12 @@ const hasOutput =
 const resultOf = (run: RunState, cancelled: string | null): RunResult => {
   const count = (state: 'completed' | 'skipped'): number => run.steps.filter((step) => step.state === state).length;
   const skipped = count('skipped');
-  const left = skipped === 0 ? '' : `, ${skipped} of them skipped`;
   const { length } = run.steps;
+  const left = skipped === 0 ? '' : `, ${skipped} of them skipped`;
+  const one = skipped === 0 ? 'its one step is done' : 'its one step was skipped';
   return {
     outcome: cancelled === null ? 'completed' : 'cancelled',
-    reason: cancelled ?? `${length === 1 ? 'its one step is' : `all ${length} steps are`} done${left}`,
+    reason: cancelled ?? (length === 1 ? one : `all ${length} steps are done${left}`),
     steps: { total: length, completed: count('completed'), skipped },
     output: run.steps.findLast(hasOutput(run))?.output ?? null,
     branch: run.workspace?.branch ?? null,
