@@ -81,9 +81,12 @@ export const timeOf = (iso: string | null): number | null => (iso === null ? nul
  */
 export const openFeedback = (open: OpenFeedback, now: number): Feedback => {
   const options = feedbackOptions(open.type, open.options);
-  const onTimeout = open.onTimeout ?? null;
-  if (onTimeout !== null && options.length > 0 && !options.some(({ value }) => value === onTimeout)) {
-    throw new ParleyError('invalid_request', `on_timeout must be ${optionList(options)}; got ${quoted(onTimeout)}.`);
+  const given = open.onTimeout ?? null;
+  const counted = given === null ? null : (options.find(({ value }) => sameWord(value, given))?.value ?? null);
+  // What nobody approves in time is rejected, also where nobody may.
+  const isOffered = counted !== null || options.length === 0 || open.type === 'approval';
+  if (given !== null && !isOffered) {
+    throw new ParleyError('invalid_request', `on_timeout must be ${optionList(options)}; got ${quoted(given)}.`);
   }
   const timeoutMs = open.timeoutMs ?? null;
   const request: FeedbackRequest = {
@@ -96,7 +99,7 @@ export const openFeedback = (open: OpenFeedback, now: number): Feedback => {
     digest: open.digest ?? null,
     opened_at: isoTime(now),
     expires_at: timeoutMs === null ? null : isoTime(now + timeoutMs),
-    on_timeout: onTimeout,
+    on_timeout: counted ?? given,
   };
   return { request, state: 'open', answers: [], refused: [], refused_count: 0, closed_at: null };
 };

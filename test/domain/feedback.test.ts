@@ -65,7 +65,7 @@ describe('the options of a request', () => {
 
   test('must have the one that a timeout counts as', () => {
     expect(() => open({ onTimeout: 'up' })).toThrow('on_timeout must be left, right; got "up".');
-    expect(open({ onTimeout: 'left', timeoutMs: 1000 }).request).toMatchObject({
+    expect(open({ onTimeout: 'LEFT', timeoutMs: 1000 }).request).toMatchObject({
       on_timeout: 'left',
       expires_at: '2026-11-20T10:00:01.000Z',
     });

@@ -247,6 +247,16 @@ describe('an answer to a run', () => {
   });
 });
 
+describe('a gate after a command', () => {
+  test.each<[string, object, string]>([
+    ['what it has written', { exit_code: 0, stdout: 'made\n', stderr: 'with care\n' }, 'Good?\n\nmade\nwith care'],
+    ['the question alone where it wrote nothing', { exit_code: 0, stdout: '', stderr: ' \n' }, 'Good?'],
+  ])('shows %s', (_, output, prompt) => {
+    const at = started([aStep('a', { gate })]).done(output as never);
+    expect(at.request.prompt).toBe(prompt);
+  });
+});
+
 describe('a request that nobody answers in time', () => {
   const expiring = (more: object) => ({ ...gate, timeout_ms: 1_000, ...more });
 
@@ -265,10 +275,21 @@ describe('a request that nobody answers in time', () => {
 
   test.each<[string, object, string]>([
     ['the option that a choice names', { type: 'choice', options: ['left', 'right'], on_timeout: 'right' }, 'right'],
+    [
+      'the option that a choice names, whatever its case',
+      { type: 'choice', options: ['left', 'right'], on_timeout: 'RIGHT' },
+      'right',
+    ],
     ['the text that an input names', { type: 'input', on_timeout: 'the usual' }, 'the usual'],
   ])('counts as %s, and the run goes on', (_, more, output) => {
     const at = started([aGate('a', expiring(more)), aStep('b')]).wait();
     expect([at.state, at.run.steps[0]]).toMatchObject(['in_progress', { state: 'completed', output }]);
+  });
+
+  test('counts as a rejection also where nobody may reject', () => {
+    const at = started([aGate('a', expiring({ options: ['approve'] }))]);
+    expect(at.request.options.map(({ value }) => value)).toEqual(['approve']);
+    expect(at.wait().state).toBe('cancelled');
   });
 
   test('is over also for an answer that comes before the timer does', () => {
