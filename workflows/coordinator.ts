@@ -133,7 +133,9 @@ export async function coordinator(
       const word = await (start
         ? coordinatedRuns.startRun.executeWithOptions({ summary: `start ${runId}` }, [{ ...about, start }])
         : coordinatedRuns.watchRun.executeWithOptions({ summary: `watch ${runId}` }, [about]));
-      return { type: 'RUN', runId, word };
+      // A run that was started may have said more by itself before its start was confirmed.
+      const known = state.work.runs.find((run) => run.runId === runId);
+      return start && known?.isTracked ? { type: 'TICK' } : { type: 'RUN', runId, word };
     }
     const { given } = effect;
     const { request_id: requestId } = given;

@@ -5,7 +5,7 @@ import { call, makeInstallation, type Running, until } from '../support/installa
 
 const ids = Array.from({ length: 20 }, (_, index) => String(index + 1));
 
-describe('when everything is killed while answers are distributed', () => {
+describe('when everything is killed while runs are started, and while answers are distributed', () => {
   const installation = makeInstallation();
   let running: Running;
   const read = <S>(path: string, holds: (status: S) => boolean): Promise<S> => until<S>(running.url, path, holds);
@@ -15,6 +15,10 @@ describe('when everything is killed while answers are distributed', () => {
   beforeAll(async () => {
     running = await installation.start();
     await call(running.url, '/v1/coordinators', { ...askingRuns(ids), id: 'twenty' });
+    // Some of the runs are there by now, and some are not.
+    await read<{ items: object[] }>('/v1/runs', ({ items }) => items.length > 0);
+    await installation.kill(running);
+    running = await installation.start();
     const { runs } = await read<CoordinatorStatus>('/v1/coordinators/twenty', ({ state }) => state === 'PRESENTING');
     const answers = ids.map((work_id) => ({ work_id, response: 'approve' }));
     // Nobody waits for the answer: the kill may come before it.
@@ -36,6 +40,7 @@ describe('when everything is killed while answers are distributed', () => {
     expect(answeredAtTheKill).toBeGreaterThan(0);
     expect(over.result?.aggregation.summary).toMatchObject({ completed: 20, resume_failed: 0, unknown: 0 });
     expect(over.history).toHaveLength(20);
+    expect(over.runs.map(({ run_id }) => run_id)).toEqual(ids.map((id) => `twenty.run.${id}`));
     for (const { run_id } of over.runs) {
       const { feedback } = await read<RunStatus>(`/v1/runs/${run_id}`, ({ state }) => state === 'completed');
       expect(feedback.map(({ answers, refused }) => [answers.length, refused.length])).toEqual([[1, 0]]);
