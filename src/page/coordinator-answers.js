@@ -20,10 +20,10 @@ export const LastAnswers = ({ answer }) => {
   const { applied, warnings, errors, reprompt } = answer;
   return html`<section class="last-answers" aria-labelledby="last-answers-title">
     <h2 id="last-answers-title">The last answers <small>${answerWords(answer)}</small></h2>
-    <ul>
-      ${applied.map((each) => html`<${Given} key=${each.run_id} answer=${each} />`)}
+    <ul tabindex="0" aria-label="What became of each answer">
       ${errors.map((error) => html`<${Wrong} error=${error} />`)}
       ${warnings.map((warning) => html`<li class="caveat">${warning}</li>`)}
+      ${applied.map((each) => html`<${Given} key=${each.run_id} answer=${each} />`)}
     </ul>
     ${reprompt &&
     html`<details>

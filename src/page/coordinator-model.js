@@ -129,6 +129,22 @@ export const withAnswer = (text, name, response) => {
   return lines.length === 0 ? '' : `${lines.join('\n')}${response === '' ? '' : '\n'}`;
 };
 
+/** The text with the same answer for many runs, each in the place of another one. */
+export const withSameAnswer = (text, names, response) => {
+  const given = names.filter((name) => answerIn(text, name) !== response);
+  return given.reduce((before, name) => withAnswer(before, name, response), text);
+};
+
+/** Options that every one of these requests has, where there are several. */
+export const sharedOptions = (rows) => {
+  const requests = rows.flatMap(({ request }) => request ?? []);
+  if (requests.length < 2) return [];
+  const [first, ...others] = requests;
+  return first.options.filter(({ value }) =>
+    others.every(({ options }) => options.some((option) => option.value === value)),
+  );
+};
+
 /** The lines of a text that were not understood: they stay, to be mended. */
 export const wrongLines = (text, { errors }) => {
   const numbers = new Set(errors.map(({ message }) => Number(/^line (\d+)/.exec(message)?.[1])));

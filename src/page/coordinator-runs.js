@@ -1,5 +1,5 @@
 import { html, useState } from '/vendor/htm-preact.js';
-import { answerIn, countsOf, nameIn, rowsOf, shownId } from './coordinator-model.js';
+import { answerIn, countsOf, nameIn, rowsOf, sharedOptions, shownId } from './coordinator-model.js';
 import { sumWords } from './coordinator-words.js';
 import { workHref } from './links.js';
 import { headline, isWhole, words } from './model.js';
@@ -75,6 +75,24 @@ const Options = ({ name, request, given, answer }) => {
   </div>`;
 };
 
+/** The same answer for all runs that are shown and ask, on whichever page of the table. */
+const SameForAll = ({ rows, all, answerAll }) => {
+  const options = sharedOptions(rows);
+  const names = rows.filter(({ request }) => request).map(({ run }) => nameIn(all, run));
+  return (
+    options.length > 0 &&
+    html`<div class="options" role="group" aria-label="The same answer for all ${names.length} that ask">
+      <span class="hint">For all ${names.length} that ask:</span>
+      ${options.map(
+        ({ value, label }) =>
+          html`<button key=${value} type="button" class="quiet small" onClick=${() => answerAll(names, value)}>
+            ${label}
+          </button>`,
+      )}
+    </div>`
+  );
+};
+
 const Row = ({ row, name, text, answer }) => {
   const { run, told, request } = row;
   return html`<tr role="row">
@@ -94,15 +112,16 @@ const Row = ({ row, name, text, answer }) => {
 
 /**
  * The runs with where they stand, which adds up, and what they ask.
- * @param text what is answered so far; `answer` writes a line, or is null where nothing can be answered
+ * @param text what is answered so far; `answer` writes a line and `answerAll` many, or both are null where nothing can be answered
  */
-export const CoordinatedRuns = ({ status, text, answer }) => {
+export const CoordinatedRuns = ({ status, text, answer, answerAll }) => {
   const [group, setGroup] = useState('');
   const counts = countsOf(status);
   const total = status.total_runs;
   // A group that has emptied meanwhile has no button to leave it by.
   const shown = counts.some(({ name }) => name === group) ? group : '';
   const all = rowsOf(status);
+  const inGroup = rowsOf(status, shown);
   return html`<section class="tasks-of-many" aria-labelledby="runs-title">
     <h2 id="runs-title">Runs</h2>
     <div>
@@ -113,9 +132,10 @@ export const CoordinatedRuns = ({ status, text, answer }) => {
     </div>
     ${counts.length > 1 &&
     html`<${GroupFilter} counts=${counts} total=${total} group=${shown} choose=${setGroup} name="Runs" />`}
+    ${answerAll && html`<${SameForAll} rows=${inGroup} all=${all} answerAll=${answerAll} />`}
     <${Paged}
       key=${shown}
-      items=${rowsOf(status, shown)}
+      items=${inGroup}
       name="runs"
       draw=${(rows) =>
         html`<table class="work-table" role="table">

@@ -49,15 +49,23 @@ const History = ({ history }) =>
 
 /**
  * A coordinator as it is, or as it was at a checkpoint; `asked` is the panel of its own question, `form` that of the answers for its
- * runs, `answer` writes a line of it.
+ * runs, `answer` writes a line of it, `answerAll` many.
  */
-export const CoordinatorBody = ({ model, path = null, asked = null, form = null, text = '', answer = null }) => {
+export const CoordinatorBody = ({
+  model,
+  path = null,
+  asked = null,
+  form = null,
+  text = '',
+  answer = null,
+  answerAll = null,
+}) => {
   const { status } = model;
   return html`<${StepLine} steps=${coordinators.stepsOf(status)} />
     ${asked}
     <${Outcome} status=${status} />
-    <div class=${form ? 'steered' : ''}>
-      <${CoordinatedRuns} status=${status} text=${text} answer=${answer} />
+    <div class=${form ? 'steered' : 'unsteered'}>
+      <${CoordinatedRuns} status=${status} text=${text} answer=${answer} answerAll=${answerAll} />
       ${(form || status.last_answer) &&
       html`<div class="steering">
         ${form} ${status.last_answer && html`<${LastAnswers} answer=${status.last_answer} />`}
@@ -93,8 +101,9 @@ export const CoordinatorView = ({ id }) => {
   const answer = (name, response) => {
     setText(coordinators.withAnswer(text, name, response));
     // A text of somebody's own is written after the name of its run.
-    if (response === '') requestAnimationFrame(() => field.current?.focus());
+    if (response === '') field.current.focus();
   };
+  const answerAll = (names, response) => setText(coordinators.withSameAnswer(text, names, response));
   const form =
     isAnswered &&
     html`<${AnswerForm}
@@ -131,6 +140,7 @@ export const CoordinatorView = ({ id }) => {
         form=${form || null}
         text=${text}
         answer=${isAnswered ? answer : null}
+        answerAll=${isAnswered ? answerAll : null}
       />
       <${Timeline} events=${model.events} describe=${describeEvent} />`}
   <//>`;

@@ -67,6 +67,8 @@ const tests = (): void => {
     await name();
     await row('three').getByRole('button', { name: 'Approve' }).click();
     expect(await box().inputValue()).toBe('three: approve\n');
+    await page.getByRole('group', { name: 'for all 3 that ask' }).getByRole('button', { name: 'Reject' }).click();
+    expect(await box().inputValue()).toBe('#1: reject\n#2: reject\nthree: reject\n');
     await box().fill('#1: approve\n#2: maybe\n#9: approve\nnothing at all\n');
     await box().press('Control+Enter');
     await last().getByText('1 applied, 2 refused, 1 warning').waitFor();

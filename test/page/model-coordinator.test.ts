@@ -20,6 +20,8 @@ interface CoordinatorModel {
   nameIn: (rows: Row[], run: CoordinatedRun) => string;
   answerIn: (text: string, name: string) => string | null;
   withAnswer: (text: string, name: string, response: string) => string;
+  withSameAnswer: (text: string, names: string[], response: string) => string;
+  sharedOptions: (rows: object[]) => { value: string }[];
   wrongLines: (text: string, answer: { errors: { message: string }[] }) => string;
 }
 interface CoordinatorWords {
@@ -105,6 +107,31 @@ describe('a text of answers', () => {
     ['', null],
   ])('%j says %j for 124', (text, expected) => {
     expect(page.answerIn(text, '124')).toBe(expected);
+  });
+
+  test('says the same for many, whatever it said before', () => {
+    const text = '#2: reject\n#3: approve\n#4: retry\n';
+    expect(page.withSameAnswer(text, ['1', '2', '3'], 'approve')).toBe(
+      '#3: approve\n#4: retry\n#1: approve\n#2: approve\n',
+    );
+  });
+
+  test.each([
+    [
+      [
+        ['approve', 'reject'],
+        ['reject', 'abort'],
+      ],
+      ['reject'],
+    ],
+    [[['approve'], ['retry']], []],
+    [[['approve'], []], []],
+    [[['approve']], []],
+    [[], []],
+  ])('of requests with %j says %j for all', (options, expected) => {
+    const asking = options.map((values) => ({ request: { options: values.map((value) => ({ value })) } }));
+    const shared = page.sharedOptions([{ request: null }, ...asking]);
+    expect(shared.map(({ value }) => value)).toEqual(expected);
   });
 
   test('keeps the lines that were wrong alone', () => {
