@@ -44,6 +44,19 @@ export interface CloseFolderInput extends RunFolderInput {
 
 const run = promisify(execFile);
 
+/** What to do about what git says most often. */
+const ways: readonly [RegExp, string][] = [
+  [
+    /not a git repository/,
+    'Name a git repository as `repo`, or the folder as `path` to work in a copy of it; or make it a repository, and retry.',
+  ],
+  [/not a valid object name: '?HEAD|invalid reference: HEAD/, 'The repository has no commit yet: make one, and retry.'],
+  [
+    /is already (checked out|used by worktree) at/,
+    'A branch can be worked on at one place at a time: retry when that has ended, or start the run with another branch.',
+  ],
+];
+
 /**
  * Git as the worker: what a command of the run may have written (hooks, settings, a `.git` that leads elsewhere) is never
  * followed, as it would run outside of the sandbox. @throws ParleyError with what git said
@@ -71,8 +84,13 @@ const git = async (args: readonly string[], signal: AbortSignal): Promise<string
   } catch (error) {
     if (signal.aborted) throw error;
     const { code, stderr = '' } = error as { code?: unknown; stderr?: string };
-    const said = code === 'ENOENT' ? 'git is not installed on this worker' : stderr.trim().slice(-1_000);
-    throw new ParleyError('conflict', `git ${args.slice(0, 6).join(' ')} failed: ${said}`);
+    if (code === 'ENOENT') throw new ParleyError('conflict', 'git is not installed on this worker; install it there.');
+    const said = stderr
+      .replace(/^Preparing worktree .*\n/m, '')
+      .trim()
+      .slice(-1_000);
+    const way = ways.find(([words]) => words.test(said))?.[1];
+    throw new ParleyError('conflict', `git ${args.slice(0, 6).join(' ')} failed: ${said}${way ? `\n${way}` : ''}`);
   }
 };
 

@@ -5,7 +5,7 @@ import { makeWorkspace, proposes, removeWorkspaces, sh as task } from '../suppor
 import { describeWithSandbox } from '../support/describe-with.js';
 import { type Product, startProduct } from '../support/product.js';
 import { git, repository } from '../support/repository.js';
-import { aRun, debate, fanOut, refinement, session, sh } from '../support/run-bodies.js';
+import { aRun, asks, debate, fanOut, refinement, session, sh } from '../support/run-bodies.js';
 
 const outputs = ({ phases }: RunStatus): unknown[] => phases.flatMap(({ steps }) => steps.map(({ output }) => output));
 
@@ -91,6 +91,40 @@ describeWithSandbox('a run', () => {
     expect(body).toMatchObject({ state: 'cancelled', lifecycle: 'cancelled', result: { outcome: 'cancelled' } });
     const { body: child } = await product.get(`/v1/sessions/${id}.build.slow`);
     expect(child).toMatchObject({ lifecycle: 'cancelled' });
+  });
+
+  test('whose branch is in use asks what to do, and goes on once that has ended', async () => {
+    const repo = repository({ 'a.txt': 'one\n' });
+    const workspace = { repo, branch: 'fix/124' };
+    const first = await product.runs.start(aRun([asks('sure')], { workspace }));
+    await product.runs.until(first, ({ lifecycle }) => lifecycle === 'waiting');
+    const second = await product.runs.start(aRun([sh('a', 'cat a.txt')], { workspace }));
+    const { error, feedback, waiting } = await product.runs.until(second, ({ state }) => state === 'error');
+    expect(error?.message).toMatch(/fix\/124.* at .*\nA branch can be worked on at one place at a time: retry when/);
+    expect(waiting?.detail).toMatch(/before the first step: retry, abort/);
+    await product.post(`/v1/runs/${first}/cancel`);
+    const request_id = feedback[0]?.request.request_id;
+    await product.post(`/v1/runs/${second}/feedback`, { request_id, response: 'retry' });
+    const { result } = await product.runs.until(second, ({ lifecycle }) => lifecycle === 'completed');
+    expect(result?.branch).toBe('fix/124');
+  });
+
+  test.each<[string, () => string, RegExp]>([
+    ['a folder that is none', () => makeWorkspace(), /not a git repository.*\nName a git repository as `repo`, or/s],
+    [
+      'one without a commit',
+      () => {
+        const folder = makeWorkspace();
+        git(folder, 'init', '--quiet');
+        return folder;
+      },
+      /The repository has no commit yet: make one, and retry\.$/,
+    ],
+  ])('on %s as its repository says what would be right', async (_, folder, words) => {
+    const id = await product.runs.start(aRun([sh('a', 'true')], { workspace: { repo: folder() } }));
+    const { error } = await product.runs.until(id, ({ state }) => state === 'error');
+    expect(error?.message).toMatch(words);
+    await product.post(`/v1/runs/${id}/cancel`);
   });
 
   test('whose folder is not allowed waits in error for a person', async () => {

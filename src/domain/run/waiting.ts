@@ -31,7 +31,8 @@ export const describeWaiting = (run: RunState): Waiting | null => {
   if (open) {
     const { request_id: id, expires_at: until, type, options } = open.request;
     const answers = type === 'input' ? 'a text' : options.map(({ value }) => value).join(', ');
-    const detail = `${type} ${id} at ${stepName(currentStep(run))}: ${answers}${until === null ? '' : `, until ${until}`}`;
+    const where = open.request.step === null ? 'before the first step' : `at ${stepName(currentStep(run))}`;
+    const detail = `${type} ${id} ${where}: ${answers}${until === null ? '' : `, until ${until}`}`;
     const who = 'outcome' in open ? whoCanApprove(open) : 'whoever may answer for this tenant';
     return { ...record, detail, who_can_unblock: who };
   }
