@@ -33,8 +33,10 @@ export const createCoordinatorsClient = (options: WorkClientOptions): Coordinato
   const coordinators = createWorkClient(coordinatorDefinition, options);
   return {
     ...coordinators,
-    feedback: (id, given) =>
-      coordinators.update(id, 'take feedback', (handle) => handle.executeUpdate(feedbackUpdate, { args: [given] })),
+    feedback: (id, given, key) =>
+      coordinators.update(id, 'take feedback', (handle) =>
+        handle.executeUpdate(feedbackUpdate, { args: [given], ...(key !== undefined && { updateId: key }) }),
+      ),
     respond: (id, given) =>
       coordinators.update(id, 'take answers', (handle) => handle.executeUpdate(responsesUpdate, { args: [given] })),
     report: async (id, number) => {

@@ -9,8 +9,9 @@ import {
 import type { CoordinatorAnswer } from '../src/contracts/coordinator.js';
 import type { CoordinatorStatus } from '../src/contracts/coordinator-status.js';
 import type { Json } from '../src/contracts/frames.js';
+import { coordinatorAsks } from '../src/domain/coordinator/asks.js';
 import type { CoordinatorEffect, CoordinatorEvent } from '../src/domain/coordinator/effects.js';
-import { questionRefusal } from '../src/domain/coordinator/question.js';
+import { openQuestion, questionRefusal } from '../src/domain/coordinator/question.js';
 import { replyEvent } from '../src/domain/coordinator/reply.js';
 import { startOf } from '../src/domain/coordinator/run-start.js';
 import { signalledEvent } from '../src/domain/coordinator/signalled.js';
@@ -43,6 +44,7 @@ const coordinatorKind: WorkKind<CoordinatorState, CoordinatorEvent, CoordinatorE
   status: coordinatorStatus,
   details: coordinatorDetails,
   waitingFor: (coordinator) => describeWaiting(coordinator)?.for ?? null,
+  asks: { open: openQuestion, all: coordinatorAsks },
   turns: () => [],
   confidence: ({ runs }) => runs.filter(({ status }) => status === 'completed').length / Math.max(1, runs.length),
   tick: { type: 'TICK' },

@@ -33,7 +33,7 @@ describe('when everything is killed while runs are started, and while answers ar
     const after = await Promise.all(runs.map(({ run_id }) => read<RunStatus>(`/v1/runs/${run_id}`, () => true)));
     answeredAtTheKill = after.filter(({ feedback }) => feedback[0]?.state === 'answered').length;
     over = await read<CoordinatorStatus>('/v1/coordinators/twenty', ({ lifecycle }) => lifecycle === 'completed');
-  }, 180_000);
+  }, 240_000);
   afterAll(() => installation.remove());
 
   test('each run has its answer once, and all come to their ends', async () => {
