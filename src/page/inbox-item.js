@@ -27,16 +27,15 @@ ${JSON.stringify(content, null, 2)}</pre
 
 /** What is asked, and what about: the tasks of a plan as they would run, or what a step has left. */
 const Content = ({ content, prompt }) => {
-  if (content === null) return html`<p class="said">${prompt}</p>`;
-  if (Array.isArray(content.tasks)) {
+  if (Array.isArray(content?.tasks)) {
     return html`<p class="said">${prompt.split('\nTask: ')[0]}</p>
       <${TaskList} tasks=${content.tasks} whole />
       ${content.done?.length > 0 && html`<p class="hint">Done already, and not run again: ${people(content.done)}.</p>`}`;
   }
-  const { question, hasOutput } = promptParts(prompt, content.output);
+  const { question, output } = promptParts(prompt, content?.output);
   return html`<p class="said">${question}</p>
-    ${hasOutput && html`<${StepOutput} output=${content.output} of="what is asked about" isOpen />`}
-    <${Whole} content=${content} />`;
+    <${StepOutput} output=${output} of="what is asked about" isOpen />
+    ${content !== null && html`<${Whole} content=${content} />`}`;
 };
 
 const Digest = ({ content, request }) => {

@@ -15,15 +15,28 @@ const sorted = (_, value) =>
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value;
 
+/** What a command left, where a text is exactly that; else null. */
+const readCommandOutput = (text) => {
+  try {
+    const { exit_code, stdout, stderr, ...more } = JSON.parse(text);
+    return typeof stdout === 'string' && Object.keys(more).length === 0 ? { exit_code, stdout, stderr } : null;
+  } catch {
+    return null; // It was cut, or somebody has written what looks like one: it stays a text.
+  }
+};
+
+const commandStart = '\n\n{"exit_code":';
+
 /**
- * The question of a prompt without the output that it ends with, where that is `output`: {question, hasOutput}. What is not
- * exactly the output stays where it is.
+ * The question of a prompt without the output that it ends with: {question, output}. `output` is what is known to be shown; what a
+ * command left is told without. What is not exactly an output stays in the question, and `output` is null.
  */
-export const promptParts = (prompt, output) => {
-  if (output === null || output === undefined) return { question: prompt, hasOutput: false };
+export const promptParts = (prompt, output = null) => {
   const end = `\n\n${typeof output === 'string' ? output : JSON.stringify(output, sorted)}`;
-  const hasOutput = prompt.endsWith(end);
-  return { question: hasOutput ? prompt.slice(0, -end.length) : prompt, hasOutput };
+  if (output !== null && prompt.endsWith(end)) return { question: prompt.slice(0, -end.length), output };
+  const start = prompt.indexOf(commandStart);
+  const left = start < 0 ? null : readCommandOutput(prompt.slice(start));
+  return left === null ? { question: prompt, output: null } : { question: prompt.slice(0, start), output: left };
 };
 
 export const requestTitles = {

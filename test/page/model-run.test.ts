@@ -10,7 +10,7 @@ interface RunModel {
   progress: (status: RunStatus) => { settled: number; total: number };
 }
 interface RunWords {
-  promptParts: (prompt: string, output: unknown) => { question: string; hasOutput: boolean };
+  promptParts: (prompt: string, output?: unknown) => { question: string; output: unknown };
   nextWords: (next: string[][]) => string;
   announcement: (model: { status: RunStatus | null }) => string;
   describeEvent: (event: RunDurableEvent) => [string, string];
@@ -68,7 +68,7 @@ describe('the question of a prompt', () => {
     ['members in any order', { z: 1, a: { d: [1, { y: 2, b: null }], c: 2 } }],
   ])('stands without %s that it ends with', (_, output) => {
     const text = typeof output === 'string' ? output : canonicalJson(output);
-    expect(promptParts(`Good?\n\n${text}`, output)).toEqual({ question: 'Good?', hasOutput: true });
+    expect(promptParts(`Good?\n\n${text}`, output)).toEqual({ question: 'Good?', output });
   });
 
   test.each<[string, unknown]>([
@@ -76,7 +76,17 @@ describe('the question of a prompt', () => {
     ['no output', null],
     ['nothing known of one', undefined],
   ])('stays as it is with %s', (_, output) => {
-    expect(promptParts('Good?\n\nblue', output)).toEqual({ question: 'Good?\n\nblue', hasOutput: false });
+    expect(promptParts('Good?\n\nblue', output)).toEqual({ question: 'Good?\n\nblue', output: null });
+  });
+
+  test('stands without what a command left, also where nothing says that it does', () => {
+    const output = { exit_code: 0, stderr: '', stdout: 'a\n\nb' };
+    expect(promptParts(`Where\n\nto?\n\n${canonicalJson(output)}`)).toEqual({ question: 'Where\n\nto?', output });
+    for (const prompt of [
+      'Where?\n\n{"exit_code":0,"stdout":"cut… (the whole stands',
+      'A\n\n{"exit_code":0,"other":1}',
+    ])
+      expect(promptParts(prompt)).toEqual({ question: prompt, output: null });
   });
 
   test('says what follows', () => {
