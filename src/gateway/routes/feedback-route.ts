@@ -1,7 +1,12 @@
 import { z } from 'zod';
-import { approvalOutcomes, feedbackBodySchema } from '../../contracts/feedback.js';
+import { approvalOutcomes, feedbackBodySchema, type GivenFeedback } from '../../contracts/feedback.js';
 import type { Kind } from '../../contracts/work.js';
+import { ParleyError } from '../../domain/errors.js';
+import { answerReceipt, type FeedbackReceipt } from '../../domain/feedback-answer.js';
+import { closedWords, isRepeat } from '../../domain/feedback.js';
+import type { Asks } from '../../domain/inbox/asks.js';
 import { collectionOf } from '../../links.js';
+import { askingKinds } from '../asking-kinds.js';
 import { type AnyRoute, type Ports, route } from '../route.js';
 import type { FeedbackPort, WorkStatus } from '../work-port.js';
 import { knownId } from './work-routes.js';
@@ -17,6 +22,27 @@ const receiptSchema = z
     needed: z.number().int().min(0),
   })
   .meta({ id: 'FeedbackReceipt' });
+
+/** What work that takes no answer any more had asked; null: that is not why it was refused. */
+const asksIfEnded = async (error: unknown, kind: Kind, id: string, ports: Ports): Promise<Asks | null> => {
+  if (!(error instanceof ParleyError) || error.code !== 'wrong_state') return null;
+  const asks =
+    (await askingKinds(ports)
+      .find((asking) => asking.kind === kind)
+      ?.asks(id)) ?? null;
+  return asks?.isOver === true ? asks : null;
+};
+
+/**
+ * The work may have ended over an answer: whoever gave it is told so again, and everybody else who was first, and when.
+ * @throws the refusal, in these words where it can
+ */
+const closedReceipt = (error: unknown, given: GivenFeedback, asks: Asks | null): FeedbackReceipt => {
+  const asked = asks?.requests.find(({ request }) => request.request_id === given.request_id);
+  if (!asked || asked.state === 'open') throw error;
+  if (isRepeat(asked, given)) return answerReceipt([asked], given);
+  throw new ParleyError('wrong_state', `${given.request_id} ${closedWords(asked)}; nothing was changed.`);
+};
 
 /** POST /v1/{kind}/{id}/feedback (spec 06, 10): one answer to what a piece of work waits for. */
 export const feedbackRoute = (
@@ -76,7 +102,7 @@ export const feedbackRoute = (
     }),
     handle: async ({ params: { id }, headers, body }, ports, { caller }) => {
       const { authenticated } = caller;
-      const receipt = await port(ports).feedback(knownId(kind, id), {
+      const given: GivenFeedback = {
         request_id: body.request_id,
         response: body.response,
         comment: body.comment ?? null,
@@ -84,7 +110,10 @@ export const feedbackRoute = (
         provided_by: authenticated ? caller.name : (body.provided_by ?? caller.name),
         authenticated,
         source: headers['parley-client'] ?? 'http',
-      });
+      };
+      const receipt = await port(ports)
+        .feedback(knownId(kind, id), given)
+        .catch(async (error: unknown) => closedReceipt(error, given, await asksIfEnded(error, kind, id, ports)));
       return { status: 200, body: receipt };
     },
   });
