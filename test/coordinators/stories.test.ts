@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { CoordinatorAnswer } from '../../src/contracts/coordinator.js';
 import type { CoordinatorStatus } from '../../src/contracts/coordinator-status.js';
 import { askingRuns, fiveRunBodies, work } from '../support/coordinator-bodies.js';
@@ -56,7 +58,7 @@ describeWithSandbox('a coordinator', () => {
     ]);
     const { feedback } = await product.runs.status(over.runs[2]!.run_id);
     expect(feedback[0]?.answers).toMatchObject([{ response: 'approve', provided_by: 'anna', source: 'http' }]);
-  });
+  }, 90_000);
 
   test('adopts runs, of which one has ended, one asks, and one is not there', async () => {
     const [first, second] = [fiveRunBodies()[1]!, fiveRunBodies()[2]!];
@@ -125,7 +127,11 @@ describeWithSandbox('a coordinator', () => {
     await handle.signal('feedback', 'yes please');
     const refused = await product.coordinators.until(id, ({ last_answer: last }) => last !== null);
     expect(refused.last_answer).toMatchObject({ applied: [], reprompt: expect.stringContaining('#1: approve') });
-    await handle.signal('feedback', '#1: approve');
+    // As somebody at a terminal does it.
+    await promisify(execFile)(process.env['TEST_TEMPORAL_CLI'] ?? 'temporal', [
+      ...['workflow', 'signal', '--address', process.env['TEST_TEMPORAL_ADDRESS'] ?? ''],
+      ...['--workflow-id', id, '--name', 'feedback', '--input', JSON.stringify('#1: approve')],
+    ]);
     await handle.signal('feedback', { responses: [{ work_id: 2, response: 'approve' }], provided_by: 'ben' });
     const request_id = aggregation?.runs[2]?.feedback_request?.request_id;
     await handle.signal('feedback', { request_id, response: 'approve', provided_by: 'carl' });
@@ -188,7 +194,7 @@ describeWithSandbox('a coordinator', () => {
     const over = await product.coordinators.until(id, ended);
     expect(statuses(over)).toEqual(['1 completed', '2 resume_failed']);
     expect(over.aggregation?.runs[1]?.reason).toContain('closed from outside (TERMINATED)');
-  });
+  }, 90_000);
 
   test('keeps every report, as JSON and as markdown', async () => {
     const id = await product.coordinators.start(askingRuns(['1']));
