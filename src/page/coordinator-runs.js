@@ -5,9 +5,8 @@ import { workHref } from './links.js';
 import { headline, isWhole, words } from './model.js';
 import { Paged } from './paged.js';
 import { Badge } from './parts.js';
-import { promptParts, stepName } from './run-words.js';
+import { stepName } from './run-words.js';
 import { GroupFilter, Shares } from './shares.js';
-import { StepOutput } from './step-output.js';
 import { counted } from './units.js';
 
 /** A text that may be long: its first line, and the whole where that is more. */
@@ -36,12 +35,6 @@ const Effects = ({ options }) =>
     </dl>
   </details>`;
 
-const Asked = ({ request }) => {
-  const { question, output } = promptParts(request.prompt);
-  return html`<div class="asks"><${Long} text=${question} /></div>
-    <${StepOutput} output=${output} of="what is asked about" />`;
-};
-
 /** What the run asks, why it failed, or what came of it. */
 const Told = ({ told, request }) => {
   if (!told) return '';
@@ -51,7 +44,7 @@ const Told = ({ told, request }) => {
   const pr = artifacts?.pr_url;
   return html`${phase && html`<p class="hint">${stepName(phase, step)}</p>`}
   ${error && html`<p class="why"><${Long} text=${error.message} /></p>`}
-  ${!error && request && html`<${Asked} request=${request} />`}
+  ${!error && request && html`<div class="asks"><${Long} text=${request.prompt} /></div>`}
   ${request && html`<${Effects} options=${request.options} />`} ${outcome && html`<p>${headline(outcome)}</p>`}
   ${pr && (/^https?:\/\//.test(pr) ? html`<p><a href=${pr} rel="noreferrer">${pr}</a></p>` : html`<p>${pr}</p>`)}
   ${reason && html`<p class="why"><${Long} text=${reason} /></p>`}`;

@@ -15,28 +15,24 @@ const sorted = (_, value) =>
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value;
 
-/** What a command left, where a text is exactly that; else null. */
-const readCommandOutput = (text) => {
-  try {
-    const { exit_code, stdout, stderr, ...more } = JSON.parse(text);
-    return typeof stdout === 'string' && Object.keys(more).length === 0 ? { exit_code, stdout, stderr } : null;
-  } catch {
-    return null; // It was cut, or somebody has written what looks like one: it stays a text.
-  }
+/** An output as a prompt ends with it: of a command what it has written. */
+const promptText = (output) => {
+  if (typeof output === 'string') return output;
+  if (typeof output?.exit_code === 'undefined') return JSON.stringify(output, sorted);
+  return [output.stdout, output.stderr]
+    .filter((text) => text.trim() !== '')
+    .map((text) => text.trimEnd())
+    .join('\n');
 };
 
-const commandStart = '\n\n{"exit_code":';
-
 /**
- * The question of a prompt without the output that it ends with: {question, output}. `output` is what is known to be shown; what a
- * command left is told without. What is not exactly an output stays in the question, and `output` is null.
+ * The question of a prompt, and the output that it ends with: {question, output}. What is not exactly the output stays in the
+ * question, and `output` is null.
  */
 export const promptParts = (prompt, output = null) => {
-  const end = `\n\n${typeof output === 'string' ? output : JSON.stringify(output, sorted)}`;
-  if (output !== null && prompt.endsWith(end)) return { question: prompt.slice(0, -end.length), output };
-  const start = prompt.indexOf(commandStart);
-  const left = start < 0 ? null : readCommandOutput(prompt.slice(start));
-  return left === null ? { question: prompt, output: null } : { question: prompt.slice(0, start), output: left };
+  const end = `\n\n${promptText(output)}`;
+  if (output === null) return { question: prompt, output };
+  return prompt.endsWith(end) ? { question: prompt.slice(0, -end.length), output } : { question: prompt, output: null };
 };
 
 export const requestTitles = {

@@ -64,29 +64,24 @@ describe('the question of a prompt', () => {
   test.each<[string, unknown]>([
     ['a text', 'blue'],
     ['a text of lines', 'a\n\nb'],
-    ['what a command left', { exit_code: 0, stdout: 'ok\n', stderr: '' }],
     ['members in any order', { z: 1, a: { d: [1, { y: 2, b: null }], c: 2 } }],
   ])('stands without %s that it ends with', (_, output) => {
     const text = typeof output === 'string' ? output : canonicalJson(output);
     expect(promptParts(`Good?\n\n${text}`, output)).toEqual({ question: 'Good?', output });
   });
 
+  test('stands without what a command has written, which is shown by its streams', () => {
+    const output = { exit_code: 0, stderr: 'careful\n', stdout: 'ok\n' };
+    expect(promptParts('Good?\n\nok\ncareful', output)).toEqual({ question: 'Good?', output });
+  });
+
   test.each<[string, unknown]>([
+    ['a command that wrote nothing', { exit_code: 0, stderr: '', stdout: '\n' }],
     ['another output', 'red'],
     ['no output', null],
     ['nothing known of one', undefined],
   ])('stays as it is with %s', (_, output) => {
     expect(promptParts('Good?\n\nblue', output)).toEqual({ question: 'Good?\n\nblue', output: null });
-  });
-
-  test('stands without what a command left, also where nothing says that it does', () => {
-    const output = { exit_code: 0, stderr: '', stdout: 'a\n\nb' };
-    expect(promptParts(`Where\n\nto?\n\n${canonicalJson(output)}`)).toEqual({ question: 'Where\n\nto?', output });
-    for (const prompt of [
-      'Where?\n\n{"exit_code":0,"stdout":"cut… (the whole stands',
-      'A\n\n{"exit_code":0,"other":1}',
-    ])
-      expect(promptParts(prompt)).toEqual({ question: prompt, output: null });
   });
 
   test('says what follows', () => {

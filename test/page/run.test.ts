@@ -91,8 +91,11 @@ const tests = (): void => {
   });
 
   test('tells why an answer counts no more, and is cancelled', async () => {
-    const id = await start([asks('sure'), sh('b', 'sleep 600')]);
+    const gate = { prompt: 'Is it made?' };
+    const id = await start([sh('a', 'echo made; echo careful >&2', { gate }), sh('b', 'sleep 600')]);
     const asked = region('An approval is needed');
+    await asked.getByText('Is it made?', { exact: true }).waitFor();
+    await asked.getByRole('group', { name: 'stderr of what is asked about' }).getByText('careful').waitFor();
     await asked.getByLabel('Your name').fill('anna');
     // The page does not hear of it before it answers.
     await page.route('**/v1/inbox/answers*', async (route) => {
