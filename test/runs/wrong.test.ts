@@ -30,6 +30,20 @@ describe('POST /v1/runs refuses', () => {
       withStep({ name: 'a', kind: 'team' }),
       [new RegExp(`^${at}\\.kind: cannot be team: teams are not available yet`)],
     ],
+    [
+      'a kind that is none, and with it all that contradicts itself',
+      aRun([
+        { name: 'a', kind: 'foo' as never },
+        { name: 'g', kind: 'gate' },
+        { name: 'g', kind: 'gate', gate: { type: 'choice', prompt: 'Where?' } },
+      ]),
+      [
+        new RegExp(`^${at}\\.kind: must be session.*; got "foo"$`),
+        /^phases\[0\]\.steps\[1\]\.gate: is missing/,
+        /^phases\[0\]\.steps\[2\]\.name: "g" is taken/,
+        /^phases\[0\]\.steps\[2\]\.gate\.options: must be listed/,
+      ],
+    ],
     ['a step that is a run', withStep({ name: 'a', kind: 'run' }), [new RegExp(`^${at}\\.kind: cannot be run`)]],
     ['a gate that asks nothing', withStep({ name: 'a', kind: 'gate' }), [new RegExp(`^${at}\\.gate: is missing`)]],
     [
@@ -77,10 +91,12 @@ describe('POST /v1/runs refuses', () => {
     expect(told).toEqual(faults.map((fault) => expect.stringMatching(fault)));
   });
 
-  test('a fork, and says what to do instead', async () => {
+  test('a fork in which nothing is left to do, and says what to do instead', async () => {
     const { id } = await product.runs.run(right);
-    const { status, body } = await product.post(`/v1/runs/${id}/fork`, { checkpoint: 0 });
-    expect([status, body]).toMatchObject([409, { detail: expect.stringContaining('cannot be forked') }]);
+    const { items } = (await product.get(`/v1/runs/${id}/checkpoints`)).body as { items: { sequence_num: number }[] };
+    const checkpoint = items.at(-1)?.sequence_num;
+    const { status, body } = await product.post(`/v1/runs/${id}/fork`, { checkpoint });
+    expect([status, body]).toMatchObject([409, { detail: expect.stringContaining('all its steps are done there') }]);
   });
 
   test('the same id with another body; the same body gives the same run', async () => {
