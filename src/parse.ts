@@ -132,8 +132,12 @@ const repairOf = (
   if (issue.code !== 'invalid_type' && issue.code !== 'invalid_value' && issue.code !== 'invalid_union') return null;
   // First without the value, so that the field's own default stands in; only a required field gets a sample.
   const isMissing = known || issue.message.startsWith('is missing');
-  return { path: issue.path, value: isMissing && node ? sampleOf(jsonSchemaOf(node)) : undefined };
+  return { path: issue.path, value: isMissing ? sampleFor(issue, node) : undefined };
 };
+
+/** A field with words of its own does not say which schema it is; a choice names what it takes all the same. */
+const sampleFor = (issue: z.core.$ZodIssue, node: z.core.$ZodType | undefined): unknown =>
+  node ? sampleOf(jsonSchemaOf(node)) : issue.code === 'invalid_value' ? issue.values[0] : undefined;
 
 const unique = (faults: Fault[]): Fault[] => {
   const seen = new Set<string>();
