@@ -6,6 +6,7 @@ import {
   isCancellation,
   log,
   ParentClosePolicy,
+  patched,
   setHandler,
   startChild,
   workflowInfo,
@@ -18,6 +19,7 @@ import type { RunWord } from '../src/domain/coordinator/effects.js';
 import { answerReceipt } from '../src/domain/feedback-answer.js';
 import { refusalError } from '../src/domain/feedback.js';
 import { runAsks } from '../src/domain/inbox/asks-of.js';
+import { auditEntries } from '../src/domain/run/audit-entries.js';
 import type { RunEffect, RunEvent, RunPending, StepOutcome } from '../src/domain/run/effects.js';
 import { feedbackRefusal } from '../src/domain/run/gate.js';
 import { faultWith, outcomeOf, outcomeOfCommand, type StartedStatus } from '../src/domain/run/outcome.js';
@@ -44,7 +46,7 @@ import {
   wordQuery,
   wordSignal,
 } from './messages.js';
-import { foldersOn, tasksOn } from './options.js';
+import { actionsOn, foldersOn, tasksOn } from './options.js';
 import { signalled } from './signalled.js';
 import { refusal, rootMessage, WorkLoop, type WorkKind } from './work.js';
 
@@ -76,6 +78,8 @@ export interface RunRun extends WorkState<RunState, RunEvent, RunEffect> {
   said?: string;
 }
 
+/** A run writes what people approved into the audit log once it has ended; one that began before there was this does not. */
+const auditedRuns = 'audited-runs';
 /** How long a command may take beyond its own time until it is given up from here. */
 const graceMs = 15_000;
 
@@ -260,6 +264,18 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
     }
   };
 
+  const recordEvidence = async (): Promise<void> => {
+    try {
+      await actionsOn(state.hostQueue).appendAudit.executeWithOptions(
+        { summary: 'who was asked, and who approved what' },
+        [auditEntries(state.work, loop.epoch)],
+      );
+    } catch (error) {
+      // All of it stands in the status too; the work itself has ended as it should.
+      log.error('what people approved could not be recorded', { error: rootMessage(error) });
+    }
+  };
+
   return await loop.run({
     perform,
     endsClosed: true,
@@ -288,6 +304,7 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
         await closeFolder();
         delete state.work.isClosing;
       }
+      if (patched(auditedRuns)) await recordEvidence();
       tell();
       // A signal that is not confirmed when the run closes is never sent.
       if (telling > 0) await condition(() => telling === 0);

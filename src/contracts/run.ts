@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { definitionFaults } from '../domain/run/definition.js';
-import { feedbackOptionBodySchema } from './feedback.js';
+import { approvalPolicySchema, feedbackOptionBodySchema } from './feedback.js';
 import { sandboxOptionsSchema } from './execution.js';
 import { taskSchema } from './plan.js';
 import { startCommon, startedSchema } from './work.js';
@@ -53,6 +53,17 @@ export const gateSchema = z
       .max(20_000)
       .optional()
       .meta({ description: 'The option, or the input, that a timeout counts as. Of an approval reject unless said.' }),
+    k: approvalPolicySchema.shape.k
+      .unwrap()
+      .optional()
+      .meta({ description: 'Of an approval, how many different people have to give it; left out: one.' }),
+    approvers: approvalPolicySchema.shape.approvers.meta({
+      description: 'Who may answer an approval; left out: whoever may approve at all.',
+    }),
+    escalate_after_ms: approvalPolicySchema.shape.escalate_after_ms.meta({
+      description: 'After so many milliseconds `escalate_to` may answer too.',
+    }),
+    escalate_to: approvalPolicySchema.shape.escalate_to,
   })
   .meta({ id: 'Gate' });
 export type GateBody = z.infer<typeof gateSchema>;

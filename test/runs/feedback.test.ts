@@ -1,8 +1,13 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AuditExport } from '../../src/contracts/audit.js';
 import type { RunStatus } from '../../src/contracts/run-status.js';
 import { removeWorkspaces } from '../support/debate-bodies.js';
 import { describeWithSandbox } from '../support/describe-with.js';
 import { type Product, startProduct } from '../support/product.js';
 import { aRun, asks, session, sh } from '../support/run-bodies.js';
+import { runCli } from '../support/run-cli.js';
 
 const gate = { prompt: 'Good?' };
 const paused = ({ lifecycle }: RunStatus): boolean => lifecycle === 'waiting';
@@ -169,6 +174,46 @@ describeWithSandbox('a run that asks people', () => {
     await handle.signal('feedback', { request_id, response: 'approve', provided_by: 'anna' });
     const { result } = await product.runs.until(status.id, ended);
     expect(result?.outcome).toBe('completed');
+  });
+
+  test('leaves evidence of who approved what, which is checked where there is nothing of the product', async () => {
+    const of = { prompt: 'Good?', k: 2, approvers: ['anna', 'ben'], escalate_after_ms: 300, escalate_to: ['carl'] };
+    const status = await begin([sh('a', 'echo made', { gate: of })]);
+    expect((await answer(status, 'approve')).body).toMatchObject({ outcome: 'pending', approvals: 1, needed: 2 });
+    await product.runs.until(
+      status.id,
+      ({ feedback: [asked] }) => asked !== undefined && 'escalated' in asked && asked.escalated,
+    );
+    expect((await answer(status, 'approve', { provided_by: 'carl' })).body).toMatchObject({ outcome: 'approved' });
+    await product.runs.until(status.id, ended);
+
+    const folder = mkdtempSync(join(tmpdir(), 'parley-evidence-'));
+    const file = join(folder, 'evidence.json');
+    const made = await runCli({ PARLEY_DATA: product.data }, [
+      'audit',
+      'export',
+      '--work',
+      status.id,
+      '--output',
+      file,
+    ]);
+    expect(made.code).toBe(0);
+    const { chains } = JSON.parse(readFileSync(file, 'utf8')) as AuditExport;
+    const records = chains.flatMap((chain) => chain.records).flatMap((record) => ('omitted' in record ? [] : [record]));
+    expect(records.map(({ type }) => type)).toEqual(['approval.requested', 'approval.closed', 'run.ended']);
+    expect(records[1]?.data).toMatchObject({
+      digest: status.feedback[0]?.request.digest,
+      ...{ outcome: 'approved', used_at: expect.any(String), escalated_to: ['carl'] },
+      answers: [{ provided_by: 'anna' }, { provided_by: 'carl' }],
+    });
+    // Another machine has the file, the id of the key, and nothing else.
+    const elsewhere = { PARLEY_DATA: join(folder, 'nothing') };
+    const check = (): ReturnType<typeof runCli> =>
+      runCli(elsewhere, ['audit', 'verify', file, '--trust', chains[0]!.chain]);
+    expect(await check()).toMatchObject({ code: 0, out: expect.stringMatching(/^ok: 3 records/) });
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"carl"', '"dora"'));
+    expect(await check()).toMatchObject({ code: 1 });
+    rmSync(folder, { recursive: true });
   });
 
   test.each<[string, object, number, RegExp]>([

@@ -1,4 +1,5 @@
 import type { AuditEntry } from '../../contracts/audit.js';
+import { askedEntries, type EntryOf } from '../approval-entries.js';
 import { digestOf } from '../canonical-json.js';
 import { executionReport } from './execution.js';
 import { outcomeOf, reasonOf } from './result.js';
@@ -10,7 +11,7 @@ import { type DebateState, memoryIdOf } from './state.js';
  */
 export const auditEntries = (debate: DebateState): AuditEntry[] => {
   const { setup, decision, execution, approvals } = debate;
-  const entry = (name: string, type: string, data: AuditEntry['data']): AuditEntry => ({
+  const entry: EntryOf = (name, type, data) => ({
     key: `${setup.id} ${memoryIdOf(debate)} ${name}`,
     work_id: setup.id,
     kind: 'debate',
@@ -38,26 +39,7 @@ export const auditEntries = (debate: DebateState): AuditEntry[] => {
         .filter(({ role, pass }) => role === 'security' && pass === debate.pass)
         .flatMap(({ findings }) => findings.map(({ rule, where, confidence }) => ({ rule, where, confidence }))),
     }),
-    ...approvals.flatMap(({ request, outcome, answers, used_at: usedAt }, index) => [
-      entry(`approval ${index + 1} requested`, 'approval.requested', {
-        request_id: request.request_id,
-        digest: request.digest,
-        at: request.opened_at,
-      }),
-      entry(`approval ${index + 1} closed`, 'approval.closed', {
-        request_id: request.request_id,
-        digest: request.digest,
-        outcome,
-        used_at: usedAt,
-        answers: answers.map(({ response, provided_by, authenticated, source, parsed_at }) => ({
-          response,
-          provided_by,
-          authenticated,
-          source,
-          parsed_at,
-        })),
-      }),
-    ]),
+    ...askedEntries(approvals, entry),
     ...(report && execution
       ? [
           entry('executed', 'debate.executed', {

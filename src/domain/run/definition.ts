@@ -1,5 +1,7 @@
 import type { GateBody, RunStepBody, RunWorkspaceBody } from '../../contracts/run.js';
+import { approvalFaults } from '../approval.js';
 import { sameWord } from '../feedback.js';
+import { approvalOnly, gateFields, gateSetup, gateTerms } from './gate-terms.js';
 
 /** Names of phases that a definition leaves out, by position (spec 06 "phases"). */
 export const presetPhases = ['frame', 'architect', 'build', 'evaluate', 'release'] as const;
@@ -42,6 +44,13 @@ const gateFaults = (gate: GateBody, canRedo: boolean): DefinitionFault[] => {
     if (type === 'approval' && sameWord(value, 'request_changes') && !canRedo)
       fault(['options', index], 'cannot be request_changes: no step comes before this gate that could be done again');
   });
+  if (type === 'approval') {
+    for (const { field, message } of approvalFaults(gateTerms(gateSetup(gate), null, false)))
+      fault([gateFields[field]], message);
+  } else {
+    for (const field of approvalOnly)
+      if (gate[field] !== undefined) fault([field], 'must be left out: only an approval has it');
+  }
   if (type === 'approval' && values !== null && values.length > 0 && !known(values, 'approve'))
     fault(['options'], 'must offer approve, or the run could never go on');
   if (type === 'choice' && values === null) fault(['options'], 'must be listed, such as ["left","right"]');

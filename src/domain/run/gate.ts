@@ -2,10 +2,11 @@ import type { FeedbackOptionBody, GivenFeedback } from '../../contracts/feedback
 import type { Json } from '../../contracts/frames.js';
 import type { RunFeedback } from '../../contracts/run-status.js';
 import { nextApprovalDue, openApproval, stepApproval, useApproval } from '../approval.js';
-import { type FeedbackRefusal, nextFeedbackDue, openFeedback, stepFeedback } from '../feedback.js';
+import { closeFeedback, type FeedbackRefusal, nextFeedbackDue, openFeedback, stepFeedback } from '../feedback.js';
 import { sha256 } from '../sha256.js';
 import { answerText } from '../text.js';
 import { gateSubject, shownOutput } from './gate-content.js';
+import { gateTerms } from './gate-terms.js';
 import type { GateSetup } from './setup.js';
 import { currentStep, openRequest, redonePosition, type RunState, stepName } from './state.js';
 
@@ -84,13 +85,7 @@ export const openGate = (run: RunState, gate: GateSetup, now: number): RunFeedba
   return openApproval(
     {
       ...asked,
-      needed: 1,
-      approvers: null,
-      startedBy: setup.startedBy,
-      requiresAuthentication: setup.requiresAuthentication,
-      timeoutMs: gate.timeoutMs,
-      escalateAfterMs: null,
-      escalateTo: [],
+      ...gateTerms(gate, setup.startedBy, setup.requiresAuthentication),
       subject: subjectOf(run),
       policyVersion,
       options: approvalOptions(run, gate),
@@ -194,6 +189,18 @@ export const responseOf = (feedback: RunFeedback): { response: string; comment: 
   return state === 'answered' && last ? { response: last.response, comment: last.comment } : null;
 };
 
-/** Uses an approval for exactly what it was given for, once (spec 08); anything else needs no use. */
-export const usedRequest = (run: RunState, feedback: RunFeedback, now: number): RunFeedback =>
-  isApproval(feedback) ? useApproval(feedback, { subject: subjectOf(run), policyVersion }, now).approval : feedback;
+/**
+ * Uses an approval for exactly what it was given for, once (spec 08); anything else needs no use. Where it does not serve for what
+ * is there now it is void, and `refused` says why.
+ */
+export const usedRequest = (
+  run: RunState,
+  feedback: RunFeedback,
+  now: number,
+): { feedback: RunFeedback; refused: string | null } => {
+  if (!isApproval(feedback)) return { feedback, refused: null };
+  const { approval, refused } = useApproval(feedback, { subject: subjectOf(run), policyVersion }, now);
+  return refused === null
+    ? { feedback: approval, refused }
+    : { feedback: { ...closeFeedback(feedback, 'void', now), outcome: 'void' }, refused };
+};

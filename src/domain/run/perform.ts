@@ -147,15 +147,24 @@ const request = (draft: RunDraft, opened: RunState['feedback'][number]): void =>
   say(draft, { event: 'feedback_requested', data: { at: iso(now), request: opened.request } });
 };
 
-/** The present step is decided on by a person, before the machine is told: it is done, left out, or ended. */
-export const settleStep = (draft: RunDraft, on: RunEventName): void => {
+/**
+ * The present step is decided on by a person, before the machine is told: it is done, left out, or ended.
+ * @returns false where an approval does not serve for what is there now: it is void, and people are asked again (spec 08)
+ */
+export const settleStep = (draft: RunDraft, on: RunEventName): boolean => {
   const { run, now } = draft;
   const { work } = currentStep(run);
   const record = currentRecord(run);
   const latest = run.feedback.at(-1);
   const response = latest ? (responseOf(latest)?.response ?? null) : null;
   if (on === 'GRANTED') {
-    if (latest) run.feedback = [...run.feedback.slice(0, -1), usedRequest(run, latest, now)];
+    const used = latest ? usedRequest(run, latest, now) : null;
+    if (used) run.feedback = [...run.feedback.slice(0, -1), used.feedback];
+    if (used && used.refused !== null) {
+      say(draft, { event: 'log', data: { at: iso(now), message: used.refused } });
+      ask(draft);
+      return false;
+    }
     setStep(draft, run.position, { state: 'completed', output: work.kind === 'gate' ? response : record.output });
     sayStep(draft);
   }
@@ -164,6 +173,7 @@ export const settleStep = (draft: RunDraft, on: RunEventName): void => {
     setStep(draft, run.position, { state: 'skipped' });
     sayStep(draft);
   }
+  return true;
 };
 
 const whyCancelled = (run: RunState, on: RunEventName): string => {

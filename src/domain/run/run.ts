@@ -163,8 +163,7 @@ const decide = (draft: RunDraft, feedback: RunFeedback): void => {
   const { type } = feedback.request;
   const isOwn = type === 'choice' || type === 'input';
   const on = isOwn ? 'GRANTED' : (byResponse[answer.response.toLowerCase()] ?? 'ABORTED');
-  settleStep(draft, on);
-  draft.turn = on;
+  if (settleStep(draft, on)) draft.turn = on;
 };
 
 /** Whatever comes: a request whose time is over is over first (spec 06 "on_timeout"). */

@@ -1,9 +1,11 @@
 import type { Json } from '../../contracts/frames.js';
 import type { CommandStep, OpenRun, RunStepBody } from '../../contracts/run.js';
+import { approvalFaults } from '../approval.js';
 import { micros } from '../budget.js';
 import type { DebateIdentity, PathFault } from '../debate/set-up-debate.js';
 import { phaseNames } from './definition.js';
-import type { GateSetup, RunSetup, RunWorkspace, StartedKind, StartedWork, StepWork } from './setup.js';
+import { gateFields, gateSetup, gateTerms } from './gate-terms.js';
+import type { RunSetup, RunWorkspace, StartedKind, StartedWork, StepWork } from './setup.js';
 
 type Body = Record<string, Json>;
 type Checked<T> = T | { faults: PathFault[] };
@@ -21,22 +23,20 @@ const triesLength = '.999'.length;
 /** The id of the work that a step starts; a second try has ".2" added (see `attemptId`). */
 export const stepWorkId = (runId: string, phase: string, step: string): string => `${runId}.${phase}.${step}`;
 
-const gateOf = ({ gate }: RunStepBody): GateSetup | null =>
-  gate
-    ? {
-        type: gate.type,
-        prompt: gate.prompt,
-        options: gate.options ?? null,
-        timeoutMs: gate.timeout_ms ?? null,
-        onTimeout: gate.on_timeout ?? (gate.timeout_ms !== undefined && gate.type === 'approval' ? 'reject' : null),
-      }
-    : null;
-
 const workspaceOf = ({ workspace }: OpenRun, id: string): RunWorkspace => {
   if (workspace?.repo !== undefined)
     return { from: 'repo', repo: workspace.repo, branch: workspace.branch ?? `parley/${id}` };
   return workspace?.path === undefined ? { from: 'nothing' } : { from: 'copy', path: workspace.path };
 };
+
+/** What only shows once it is known who starts the run: who may not approve it either. */
+const gateFaultsOf = ({ gate }: RunStepBody, { startedBy, requiresAuthentication }: DebateIdentity): PathFault[] =>
+  gate?.type === 'approval'
+    ? approvalFaults(gateTerms(gateSetup(gate), startedBy, requiresAuthentication)).map(({ field, message }) => ({
+        path: gateFields[field],
+        message,
+      }))
+    : [];
 
 const ownFields = ['id', 'workflow_id', 'tenant', 'webhooks'] as const;
 
@@ -85,10 +85,20 @@ export const setUpRun = (
   const steps = request.phases.flatMap((phase, at) =>
     phase.steps.flatMap((step, index) => {
       const phaseName = names[at] ?? '';
-      const work = workOf(step, phaseName, `phases[${at}].steps[${index}].with`);
+      const path = `phases[${at}].steps[${index}]`;
+      faults.push(...gateFaultsOf(step, identity).map((fault) => ({ ...fault, path: `${path}.gate.${fault.path}` })));
+      const work = workOf(step, phaseName, `${path}.with`);
       return work === null
         ? []
-        : [{ phase: phaseName, name: step.name, work, onError: step.on_error, gate: gateOf(step) }];
+        : [
+            {
+              phase: phaseName,
+              name: step.name,
+              work,
+              onError: step.on_error,
+              gate: step.gate ? gateSetup(step.gate) : null,
+            },
+          ];
     }),
   );
   if (faults.length > 0) return { faults };

@@ -40,6 +40,13 @@ export interface GateSetup {
   timeoutMs: number | null;
   /** What a timeout counts as; null: there is none. */
   onTimeout: string | null;
+  /** Of an approval: how many people have to give it; left out: one. */
+  needed?: number;
+  /** Who may answer; left out: whoever may approve at all. */
+  approvers?: string[];
+  /** Milliseconds after which `escalateTo` may answer too; left out: never. */
+  escalateAfterMs?: number;
+  escalateTo?: string[];
 }
 
 export interface StepSetup {

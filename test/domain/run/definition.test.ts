@@ -45,6 +45,21 @@ describe('a run', () => {
       `${at('kind')}: must be session, debate, fan-out, refinement, command or gate; got "walk"`,
     ],
     ['with a dot in the name of a step', runBody([aStep('a.b')]), `${at('name')}: must be 1 to 32 letters`],
+    [
+      'with a choice that several have to make',
+      asking({ prompt: 'x', type: 'choice', options: ['a'], k: 2 }),
+      `${at('gate.k')}: must be left out: only an approval has it`,
+    ],
+    [
+      'that needs more approvals than it has approvers',
+      gated({ prompt: 'x', k: 2, approvers: ['anna', 'Anna'] }),
+      `${at('gate.k')}: must be at most the number of different approvers: 1; got 2`,
+    ],
+    [
+      'that escalates to nobody',
+      gated({ prompt: 'x', escalate_after_ms: 5 }),
+      `${at('gate.escalate_to')}: is missing: say who else is asked then`,
+    ],
     ['with a name twice', runBody([aStep('a'), aStep('a')]), 'phases.0.steps.1.name: "a" is taken by steps[0]'],
     [
       'with a phase twice',

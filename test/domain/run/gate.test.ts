@@ -1,4 +1,5 @@
 import { approvalDigest } from '../../../src/domain/approval.js';
+import { auditEntries } from '../../../src/domain/run/audit-entries.js';
 import { feedbackRefusal, policyVersion } from '../../../src/domain/run/gate.js';
 import { gateContent } from '../../../src/domain/run/gate-content.js';
 import { stepWork } from '../../../src/domain/run/step-work.js';
@@ -81,6 +82,74 @@ describe('a gate of a run', () => {
       { state: 'answered', outcome: 'approved', used_at: '2026-11-21T00:00:00.000Z', answers: [{ comment: 'fine' }] },
     ]);
     expect(at.told('feedback_received')).toMatchObject([{ outcome: 'approved', answer: { provided_by: 'anna' } }]);
+  });
+
+  test('that needs two people goes on after the second, and counts nobody twice', () => {
+    const at = started([aStep('a', { gate: { ...gate, k: 2, approvers: ['anna', 'ben'] } }), aStep('b')]).done();
+    at.answer('approve').answer('approve', { provided_by: 'ANNA' });
+    expect([at.state, at.run.feedback[0]]).toMatchObject(['awaiting_feedback', { outcome: 'pending', needed: 2 }]);
+    at.answer('approve', { provided_by: 'carl' });
+    expect(at.run.feedback[0]?.refused).toMatchObject([{ code: 'not_an_approver' }]);
+    at.answer('approve', { provided_by: 'ben' });
+    expect([at.state, at.steps]).toEqual(['in_progress', { a: 'completed', b: 'in_progress' }]);
+  });
+
+  test('asks others as well after a while, by the clock of the run', () => {
+    const more = { approvers: ['anna'], escalate_after_ms: 60_000, escalate_to: ['ben'] };
+    const at = started([aStep('a', { gate: { ...gate, ...more } })]).done();
+    at.answer('approve', { provided_by: 'ben' });
+    expect([at.state, at.run.feedback[0]?.refused_count]).toEqual(['awaiting_feedback', 1]);
+    at.wait();
+    expect(at.now).toBe(Date.UTC(2026, 10, 21) + 60_000);
+    at.answer('approve', { provided_by: 'ben' });
+    expect([at.state, at.run.feedback[0]]).toMatchObject(['completed', { escalated: true, outcome: 'approved' }]);
+  });
+
+  test('is not approved by who started the run', () => {
+    const at = new RunPlay(runBody([aStep('a', { gate })]), { startedBy: 'anna' }).start().done();
+    at.answer('approve');
+    expect([at.state, at.run.feedback[0]?.refused[0]?.code]).toEqual(['awaiting_feedback', 'self_approval']);
+    expect(at.answer('approve', { provided_by: 'ben' }).state).toBe('completed');
+  });
+
+  test('whose content has changed since is void once it is approved, and asked again', () => {
+    const at = started([aStep('a', { gate }), aStep('b')]).done('as it was shown');
+    const { request_id: first, digest } = at.request;
+    at.run = {
+      ...at.run,
+      steps: at.run.steps.map((step, index) => (index === 0 ? { ...step, output: 'other' } : step)),
+    };
+    at.answer('approve');
+    expect([at.state, at.steps]).toEqual(['awaiting_feedback', { a: 'awaiting_feedback', b: 'pending' }]);
+    expect(at.run.feedback.map(({ state }) => state)).toEqual(['void', 'open']);
+    expect(at.told('log').map(({ message }) => message)).toEqual([
+      expect.stringContaining('The approval is void; ask again'),
+    ]);
+    expect([at.request.request_id === first, at.request.digest === digest]).toEqual([false, false]);
+    expect(at.answer('approve').steps).toEqual({ a: 'completed', b: 'in_progress' });
+  });
+
+  test('and all that was asked beside it are evidence of a run that has ended, each under a key of its own', () => {
+    const steps = [
+      aStep('a', { gate: { ...gate, k: 2 } }),
+      aGate('which', { type: 'choice', options: ['left', 'right'] }),
+    ];
+    const at = started(steps).done().answer('approve').answer('approve', { provided_by: 'ben' }).answer('LEFT');
+    const entries = auditEntries(at.run, 0);
+    expect(entries.map(({ type }) => type)).toEqual([
+      'approval.requested',
+      'approval.closed',
+      'feedback.closed',
+      'run.ended',
+    ]);
+    expect(new Set([...entries, ...auditEntries(at.run, 1)].map(({ key }) => key)).size).toBe(8);
+    const digest = at.run.feedback[0]?.request.digest;
+    expect(entries[0]?.data).toMatchObject({ digest, needed: 2, policy_version: policyVersion });
+    expect(entries[1]?.data).toMatchObject({
+      ...{ digest, outcome: 'approved', used_at: expect.any(String) },
+      answers: [{ provided_by: 'anna' }, { provided_by: 'ben' }],
+    });
+    expect(entries[2]?.data).toMatchObject({ asked: 'choice', answers: [{ response: 'left' }] });
   });
 
   test('says in the result who rejected it and why', () => {
