@@ -1,0 +1,270 @@
+import type { Ending } from '../../../src/domain/governor/ending.js';
+import type { PoolLimits } from '../../../src/domain/governor/pool.js';
+import { stepGovernor } from '../../../src/domain/governor/governor.js';
+import { GovernorPlay, settingsOf } from '../../support/governor-play.js';
+import { deepFreeze } from '../../support/session-play.js';
+
+const limits = (of: Partial<PoolLimits>): PoolLimits => ({ requests: null, tokens: null, concurrency: null, ...of });
+const one = (): GovernorPlay => new GovernorPlay({ limits: limits({ concurrency: 1 }) });
+
+describe('a governor', () => {
+  test('grants what fits now, and the next when one has ended', () => {
+    const play = one();
+    expect(play.want({ id: 'a' }, { id: 'b' })).toEqual(['a']);
+    expect(play.last?.granted[0]).toMatchObject({
+      id: 'a',
+      grantedAt: play.now,
+      expiresAt: play.now + 5_000,
+      sentAt: null,
+    });
+    expect(play.end('a')).toEqual(['b']);
+  });
+  test('says when it has to be asked again', () => {
+    const play = new GovernorPlay({ limits: limits({ requests: 1 }) });
+    expect(play.want({ id: 'a' }, { id: 'b' })).toEqual(['a']);
+    expect(play.nextIn).toBe(5_000);
+    play.now += 100;
+    expect(play.end('a', { agoMs: 30 })).toEqual([]);
+    expect(play.nextIn).toBe(10_000 - 30 + 1);
+    expect(play.after(9_970)).toEqual([]);
+    expect(play.after(1)).toEqual(['b']);
+    play.end('b');
+    expect(play.nextIn).toBeNull();
+  });
+  test('takes a call in once, and tells its grant again to who asks again', () => {
+    const play = one();
+    play.want({ id: 'a' }, { id: 'b' });
+    const before = play.state;
+    expect(play.want({ id: 'a' }, { id: 'b' })).toEqual(['a']);
+    expect(play.state).toEqual(before);
+  });
+  test('hears nothing of a call that is over or unknown', () => {
+    const play = one();
+    play.want({ id: 'a' });
+    play.end('a');
+    const before = play.state;
+    play.end('a', { outcome: 'failed' });
+    play.say([
+      { type: 'sent', id: 'a', agoMs: 0 },
+      { type: 'withdrawn', id: 'x' },
+      { type: 'alive', worker: 'w9' },
+    ]);
+    expect(play.state).toEqual(before);
+  });
+  test('forgets a call that is withdrawn, unless it is granted', () => {
+    const play = one();
+    play.want({ id: 'a' }, { id: 'b' }, { id: 'c' });
+    play.say([
+      { type: 'withdrawn', id: 'b' },
+      { type: 'withdrawn', id: 'a' },
+    ]);
+    expect([play.state.grants.map(({ id }) => id), play.end('a')]).toEqual([['a'], ['c']]);
+  });
+  test.each<[Partial<PoolLimits>, number, string]>([
+    [
+      { tokens: 100 },
+      101,
+      'acme is limited to 100 tokens, and the call needs 101; ask for a shorter answer, or with a shorter prompt',
+    ],
+    [{ requests: 0 }, 1, 'acme is limited to 0 requests, and the call needs 1; ask another'],
+    [{ concurrency: 0 }, 1, 'acme is limited to 0 concurrency, and the call needs 1; ask another'],
+    [{}, 1.5, 'the tokens of a call are a whole number, 0 or more; got 1.5'],
+  ])('limited to %j refuses a call of %d tokens that could never go', (of, tokens, message) => {
+    const play = new GovernorPlay({ limits: limits(of) });
+    expect(play.want({ id: 'a', tokens })).toEqual([]);
+    expect(play.last?.refused).toEqual([{ id: 'a', code: 'EWINDOW', message, retryable: false }]);
+    expect(play.state.queue).toEqual([]);
+  });
+  test('refuses what is too large for a model alone', () => {
+    const play = new GovernorPlay({ models: [{ model: 'm', limits: limits({ tokens: 10 }) }] });
+    expect(play.want({ id: 'a', tokens: 11 }, { id: 'b', tokens: 11, model: 'n' })).toEqual(['b']);
+    expect(play.last?.refused[0]?.message).toMatch(/^acme\/m is limited to 10 tokens/);
+  });
+  test('refuses calls for now once too many wait', () => {
+    const play = new GovernorPlay({ limits: limits({ concurrency: 1 }), maxQueued: 1 });
+    play.want({ id: 'a' });
+    play.want({ id: 'b' }, { id: 'c' });
+    expect(play.last?.refused).toEqual([
+      { id: 'c', code: 'EWINDOW', message: '1 calls wait for acme already; try again later', retryable: true },
+    ]);
+  });
+  test('lets a model wait without holding others up, and lets nobody overtake in what it waits for', () => {
+    const play = new GovernorPlay({
+      limits: limits({ tokens: 100 }),
+      models: [{ model: 'large', limits: limits({ concurrency: 1 }) }],
+    });
+    expect(play.want({ id: 'l1', model: 'large' }, { id: 'l2', model: 'large' }, { id: 's1', tokens: 70 })).toEqual([
+      'l1',
+      's1',
+    ]);
+    // s2 waits for tokens, so that the small ones behind it do too; l2 waits for its own model first.
+    expect(play.want({ id: 's2', tokens: 60 }, { id: 's3', tokens: 1 })).toEqual([]);
+    expect(play.end('l1', { outcome: 'unused' })).toEqual(['l2']);
+    expect(play.end('s1', { tokens: 40 })).toEqual(['s2']);
+  });
+  test('changes nothing of the state it is given, and says the same to the same', () => {
+    const play = new GovernorPlay({ limits: limits({ requests: 2, tokens: 50, concurrency: 2 }) });
+    play.want({ id: 'a', tokens: 20 }, { id: 'b', tokens: 20 }, { id: 'c', tokens: 20 });
+    const state = deepFreeze(play.state);
+    const ended: Ending = { outcome: 'answered', tokens: 5, agoMs: 3, retryAfterMs: null };
+    const step = () => stepGovernor(state, [{ type: 'ended', id: 'a', ...ended }], play.now + 10);
+    expect(step()).toEqual(step());
+    expect(JSON.parse(JSON.stringify(step().governor))).toEqual(step().governor);
+  });
+});
+
+describe('a grant', () => {
+  test('is over when nothing was heard for its time, and counts whole from then', () => {
+    const play = new GovernorPlay({ limits: limits({ tokens: 100 }) });
+    expect(play.want({ id: 'a', tokens: 60 }, { id: 'b', tokens: 60 })).toEqual(['a']);
+    expect(play.after(4_999)).toEqual([]);
+    expect(play.last?.expired).toEqual([]);
+    expect(play.after(1)).toEqual([]);
+    expect(play.last?.expired.map(({ id }) => id)).toEqual(['a']);
+    expect(play.nextIn).toBe(10_001);
+    expect(play.after(10_001)).toEqual(['b']);
+  });
+  test('stands as long again as its worker is alive', () => {
+    const play = one();
+    play.want({ id: 'a', worker: 'w1' });
+    play.now += 4_000;
+    play.say([{ type: 'alive', worker: 'w1' }]);
+    play.after(4_999);
+    expect(play.state.grants).toHaveLength(1);
+    play.after(1);
+    expect(play.state.grants).toEqual([]);
+  });
+  test('of a dead worker is over at once, and what it wanted is forgotten', () => {
+    const play = one();
+    play.want({ id: 'a', worker: 'w1' }, { id: 'b', worker: 'w1' }, { id: 'c', worker: 'w2' });
+    expect(play.say([{ type: 'dead', worker: 'w1' }])).toEqual(['c']);
+    expect(play.last?.expired.map(({ id }) => id)).toEqual(['a']);
+  });
+  test('of a long call counts for one window, where it is told when it was sent', () => {
+    const play = new GovernorPlay({ limits: limits({ requests: 1 }), leaseMs: 100_000 });
+    play.want({ id: 'a' }, { id: 'b' });
+    play.say([{ type: 'sent', id: 'a', agoMs: 0 }]);
+    expect(play.after(10_001)).toEqual(['b']);
+    expect(play.end('a', { agoMs: 10_001 })).toEqual([]);
+  });
+  test('that is not used gives back all it held', () => {
+    const play = new GovernorPlay({ limits: limits({ requests: 1, tokens: 10 }) });
+    expect(play.want({ id: 'a', tokens: 10 }, { id: 'b', tokens: 10 })).toEqual(['a']);
+    expect(play.end('a', { outcome: 'unused' })).toEqual(['b']);
+  });
+});
+
+describe('a refusal by the provider', () => {
+  const throttle = (retryAfterMs: number | null, jitter = 0): GovernorPlay => {
+    const play = new GovernorPlay({});
+    play.want({ id: 'a' });
+    play.end('a', { outcome: 'throttled', retryAfterMs }, jitter);
+    return play;
+  };
+  test.each([
+    [2_000, 0, 2_000],
+    [2_000, 1, 2_200],
+    [0, 0, 0],
+    [null, 0, 250],
+    [null, 1, 500],
+  ])('with Retry-After %p and jitter %d pauses the model for %i ms', (retryAfterMs, jitter, pauseMs) => {
+    const play = throttle(retryAfterMs, jitter);
+    expect(play.want({ id: 'b' }, { id: 'c', model: 'other' })).toEqual(pauseMs === 0 ? ['b', 'c'] : ['c']);
+    if (pauseMs === 0) return;
+    expect(play.nextIn).toBe(pauseMs);
+    expect(play.after(pauseMs - 1)).toEqual([]);
+    expect(play.after(1)).toEqual(['b']);
+  });
+  test('pauses longer each time until the model answers', () => {
+    const play = new GovernorPlay({});
+    const pauses = Array.from({ length: 6 }, (_, index) => {
+      play.want({ id: `t${index}` });
+      play.end(`t${index}`, { outcome: 'throttled' }, 1);
+      const pauseMs = (play.state.pools[1]?.pausedUntil ?? 0) - play.now;
+      play.now += pauseMs;
+      return pauseMs;
+    });
+    expect(pauses).toEqual([500, 1_000, 2_000, 4_000, 4_000, 4_000]);
+    play.want({ id: 'ok' });
+    play.end('ok');
+    play.want({ id: 'again' });
+    play.end('again', { outcome: 'throttled' }, 1);
+    expect((play.state.pools[1]?.pausedUntil ?? 0) - play.now).toBe(500);
+  });
+  test('never shortens a pause, and leaves no pool behind', () => {
+    const play = new GovernorPlay({});
+    play.want({ id: 'a' }, { id: 'b' });
+    play.end('a', { outcome: 'throttled', retryAfterMs: 3_000 });
+    play.end('b', { outcome: 'throttled', retryAfterMs: 10 });
+    expect(play.state.pools[1]?.pausedUntil).toBe(play.now + 3_000);
+    play.after(3_000 + settingsOf().longestBackoffMs);
+    expect(play.state.pools.map(({ model }) => model)).toEqual([null]);
+  });
+});
+
+describe('a provider that fails', () => {
+  const broken = (): GovernorPlay => {
+    const play = new GovernorPlay({});
+    for (const id of ['a', 'b', 'c']) {
+      play.want({ id });
+      play.end(id, { outcome: 'failed' });
+    }
+    return play;
+  };
+  test('is asked no more until it has cooled, then by one call alone', () => {
+    const play = broken();
+    expect(play.want({ id: 'd' }, { id: 'e' })).toEqual([]);
+    expect(play.nextIn).toBe(1_000);
+    expect(play.after(1_000)).toEqual(['d']);
+    expect(play.want({ id: 'f' })).toEqual([]);
+    expect(play.end('d')).toEqual(['e', 'f']);
+  });
+  test('cools longer where that call fails too', () => {
+    const play = broken();
+    play.want({ id: 'd' }, { id: 'e' });
+    play.after(1_000);
+    expect(play.end('d', { outcome: 'failed' })).toEqual([]);
+    expect(play.nextIn).toBe(2_000);
+    expect(play.after(2_000)).toEqual(['e']);
+  });
+  test('is tried by another where nothing is heard of that call', () => {
+    const play = broken();
+    play.want({ id: 'd' }, { id: 'e' });
+    play.after(1_000);
+    expect(play.after(5_000)).toEqual(['e']);
+  });
+  test('is not known to fail by what it refuses, or by calls that were not sent', () => {
+    const play = new GovernorPlay({});
+    for (let call = 0; call < 5; call += 1) {
+      play.want({ id: `t${call}` }, { id: `u${call}` });
+      play.end(`t${call}`, { outcome: 'throttled', retryAfterMs: 0 });
+      play.end(`u${call}`, { outcome: 'unused' });
+    }
+    expect(play.state.breaker.state).toBe('CLOSED');
+  });
+  test('is not closed again by the end of a call from before', () => {
+    const play = new GovernorPlay({});
+    play.want({ id: 'old' });
+    for (const id of ['a', 'b', 'c']) {
+      play.want({ id });
+      play.end(id, { outcome: 'failed' });
+    }
+    play.end('old');
+    expect(play.state.breaker.state).toBe('OPEN');
+  });
+});
+
+describe('new settings', () => {
+  test('hold from the next call on, with what is under way and what was used counted', () => {
+    const play = new GovernorPlay({ limits: limits({ requests: 3 }) });
+    play.want({ id: 'a' }, { id: 'b' }, { id: 'c' });
+    play.end('a');
+    const models = [{ model: 'm', limits: limits({ concurrency: 3 }) }];
+    play.say([{ type: 'settings', settings: settingsOf({ limits: limits({ requests: 5 }), models }) }]);
+    expect(play.want({ id: 'd' }, { id: 'e' })).toEqual(['d']);
+    expect(play.end('b')).toEqual(['e']);
+    expect(play.want({ id: 'f' })).toEqual([]);
+    expect(play.end('c')).toEqual([]);
+    expect(play.after(10_001)).toEqual(['f']);
+  });
+});
