@@ -85,10 +85,11 @@ describeWithSandbox('a run that goes back', () => {
     };
 
     test('works on in a copy of the folder, with another step or another answer; the old one is as it was', async () => {
-      const id = await product.runs.start(aRun(body));
+      // A change finds a phase by its name also where that is the preset one.
+      const id = await product.runs.start({ work_id: '124', phases: [{ steps: body }] });
       const old = await product.runs.until(id, waits);
       const last = Math.max(...(await checkpoints(id)).values());
-      const change = { phases: [{ name: 'build', steps: [{ name: 'b', with: { argv: ['sh', '-c', 'wc -l log'] } }] }] };
+      const change = { phases: [{ name: 'frame', steps: [{ name: 'b', with: { argv: ['sh', '-c', 'wc -l log'] } }] }] };
       const other = await fork(id, last, { change, answer: { response: 'approve' } });
       const { result, phases } = await product.runs.until(other.id, ended);
       expect([result, phases[0]?.steps[0]?.attempts.length]).toMatchObject([{ output: { stdout: '1 log\n' } }, 1]);

@@ -1,5 +1,6 @@
 import { type OpenRun, openRunSchema, runStartedSchema } from '../../contracts/run.js';
 import { runStatusSchema } from '../../contracts/run-status.js';
+import { phaseNames } from '../../domain/run/definition.js';
 import { forkRun } from '../../domain/run/fork.js';
 import type { PathFault } from '../../domain/debate/set-up-debate.js';
 import type { RunSetup } from '../../domain/run/setup.js';
@@ -47,6 +48,10 @@ const common = workRoutes({
     const { isCopied, ...forked } = forkRun(work as RunState, setup, latest, now);
     // A folder is copied where it is.
     return { ...openWork(forked.work, forked.first), hostQueue: isCopied ? hostQueue : null, gitFolder: null };
+  },
+  namedBody: ({ phases, ...body }) => {
+    const names = phaseNames(phases);
+    return { ...body, phases: phases.map((phase, index) => ({ ...phase, name: names[index] ?? undefined })) };
   },
   // The branch of the old run stays its own.
   forkedBody: ({ workspace, ...body }, change) => {

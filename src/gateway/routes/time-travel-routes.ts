@@ -146,13 +146,15 @@ export const timeTravelRoutes = <
 
   /** The body of the fork: that of its origin, changed. @throws ProblemError invalid_request with every fault */
   const changedBody = (request: Json, { change }: ForkBody, tenant: string): Body => {
-    const { id: _, ...original } = request as Record<string, Json>;
+    // It was read before it was kept.
+    const named = definition.namedBody?.(request as unknown as Body) ?? request;
+    const { id: _, ...original } = named as Record<string, Json>;
     const wanted = changedRequest(original, change as Json);
     const parsed = parseWhole(definition.body, wanted);
     if (!parsed.ok)
       throw invalidRequest(parsed.faults.map(({ path, message }) => ({ path: `change.${path}`, message })));
-    const named = definition.idOf ? definition.idOf(parsed.value) : parsed.value.id;
-    if ('id' in change || (named !== undefined && 'workflow_id' in change))
+    const ownId = definition.idOf ? definition.idOf(parsed.value) : parsed.value.id;
+    if ('id' in change || (ownId !== undefined && 'workflow_id' in change))
       throw invalidRequest([
         { path: 'change.id', message: 'must be left out: the id of the fork stands beside change' },
       ]);

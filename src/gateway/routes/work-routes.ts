@@ -44,6 +44,8 @@ export interface KindRoutes<Body, Setup extends WorkSetup, Status extends WorkSt
    * @throws ParleyError wrong_state where it cannot be forked from there
    */
   fork(carried: CarriedState, setup: Setup, now: number, latest: Status): CarriedState;
+  /** The body of the origin with the names of its parts, by which a change finds them, where a body may leave them out. */
+  namedBody?(body: Body): Body;
   /** The body of a fork where it cannot have all of its origin's. */
   forkedBody?(body: Body, change: Record<string, unknown>): Body;
   /** What a fork of this kind does beside, for the documentation. */
