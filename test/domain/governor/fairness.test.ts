@@ -126,6 +126,17 @@ describe('tenants', () => {
     expect(beside).toBeGreaterThanOrEqual(19);
     expect(beside).toBeLessThanOrEqual(21 + 6);
   });
+  test('save nothing up while one call of theirs goes on and on', () => {
+    const play = minute();
+    const start = play.now;
+    play.want({ id: 'long', tenant: 'a' });
+    play.want(...calls('b', 300));
+    const asks = [{ at: start + 200_000, ask: () => play.want(...calls('a', 60)) }];
+    serve(play, start + 199_000);
+    const served = serve(play, start + 400_000, asks);
+    const back = served.findIndex(({ id }) => id === 'a0');
+    expect(served.slice(back, back + 40).filter(({ tenant }) => tenant === 'a').length).toBeLessThanOrEqual(27);
+  });
   test('are forgotten once they have nothing more to do', () => {
     const play = minute();
     play.want(...calls('a', 3), ...calls('b', 3));

@@ -98,9 +98,9 @@ describe('a governor', () => {
       's1',
     ]);
     // s2 waits for tokens, so that the small ones behind it do too; l2 waits for its own model first.
-    expect(play.want({ id: 's2', tokens: 60 }, { id: 's3', tokens: 1 })).toEqual([]);
+    expect(play.want({ id: 's2', tokens: 60 }, { id: 's3', tokens: 1, model: 'other' })).toEqual([]);
     expect(play.end('l1', { outcome: 'unused' })).toEqual(['l2']);
-    expect(play.end('s1', { tokens: 40 })).toEqual(['s2']);
+    expect(play.end('s1', { tokens: 39 })).toEqual(['s2', 's3']);
   });
   test('changes nothing of the state it is given, and says the same to the same', () => {
     const play = new GovernorPlay({ limits: limits({ requests: 2, tokens: 50, concurrency: 2 }) });
