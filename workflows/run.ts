@@ -299,12 +299,10 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
     },
     continueAsNew: () => continueAsNew<typeof run>(setup, loop.carried(state), request),
     close: async () => {
-      if (state.work.workspace !== null) {
-        state.work = { ...state.work, isClosing: true };
-        await closeFolder();
-        delete state.work.isClosing;
-      }
+      state.work = { ...state.work, isClosing: true };
+      if (state.work.workspace !== null) await closeFolder();
       if (patched(auditedRuns)) await recordEvidence();
+      delete state.work.isClosing;
       tell();
       // A signal that is not confirmed when the run closes is never sent.
       if (telling > 0) await condition(() => telling === 0);
