@@ -16,7 +16,7 @@ export interface ActivityPorts
     Omit<FanOutPorts, 'metrics'>,
     CleanUpActivityPorts,
     CoordinatorPorts,
-    WebhookPorts {
+    Omit<WebhookPorts, 'metrics'> {
   /** Left out: kept where nobody reads them. */
   metrics?: WorkMetrics;
 }
@@ -32,7 +32,7 @@ export const createActivities = (ports: ActivityPorts) => {
     ...createRunFolderActivities(ports),
     ...createCleanUpActivities(ports),
     ...createCoordinatorActivities(ports),
-    ...createWebhookActivities(ports),
+    ...createWebhookActivities({ ...ports, metrics }),
   };
 };
 export type Activities = ReturnType<typeof createActivities>;

@@ -39,7 +39,21 @@ export const createWorkMetrics = (registry: Registry) => {
     labelNames: ['provider'] as const,
     registers,
   });
+  const webhookAttempts = new Counter({
+    name: 'parley_webhook_attempts_total',
+    help: 'Attempts of this worker to post an event to a receiver, by what they came to.',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
+  const webhookDeliveries = new Counter({
+    name: 'parley_webhook_deliveries_total',
+    help: 'Events that a receiver took, or that were given up: dead.',
+    labelNames: ['state'] as const,
+    registers,
+  });
   return {
+    webhookAttempted: (outcome: 'delivered' | 'failed'): void => webhookAttempts.inc({ outcome }),
+    webhookEnded: (state: 'delivered' | 'dead'): void => webhookDeliveries.inc({ state }),
     laneEnded: (adapter: Adapter, tier: Tier, state: LaneEnd, milliseconds: number): void =>
       laneSeconds.observe({ state, provider: providerOf(adapter), tier }, milliseconds / 1000),
     workEnded: (kind: Kind, state: string): void => ended.inc({ kind, state }),

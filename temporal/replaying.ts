@@ -116,6 +116,7 @@ export const createReplayer = (options: ReplayerOptions): Replayer => {
       outcome: heard(({ onOutcome }) => onOutcome),
       checkpoint: heard(({ onCheckpoint }) => onCheckpoint),
       place: heard(({ onPlace }) => onPlace),
+      delivery: silent,
     },
     inspection: { called: heard(({ onCall }) => onCall) },
   };

@@ -41,5 +41,6 @@ export const workflowSinks = (bus: BusPort, metrics: WorkMetrics, logger: Logger
     },
     checkpoint: { fn: () => undefined, callDuringReplay: false },
     place: { fn: () => undefined, callDuringReplay: false },
+    delivery: { fn: (_, state) => metrics.webhookEnded(state), callDuringReplay: false },
   },
 });

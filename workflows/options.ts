@@ -42,6 +42,8 @@ export interface ParleySinks extends Sinks {
      * otherwise.
      */
     place(place: Place): void;
+    /** How the delivery of an event to a receiver ended. */
+    delivery(state: 'delivered' | 'dead'): void;
   };
 }
 export const { bus, trace } = proxySinks<ParleySinks>();

@@ -18,7 +18,7 @@ import {
 } from '../src/domain/webhook/delivery.js';
 import type { WebhookDelivery } from '../src/domain/webhook/setup.js';
 import { statusQuery } from './messages.js';
-import { webhookAttempts } from './options.js';
+import { trace, webhookAttempts } from './options.js';
 import { refusal, rootMessage } from './work.js';
 
 /**
@@ -42,6 +42,7 @@ export async function webhook(delivery: WebhookDelivery): Promise<WebhookStatus>
   const status = deliveryStatus(state);
   // A list reads these without asking anybody.
   upsertMemo({ attempts: status.attempts_made, detail: deliveryDetail(state) });
+  trace.delivery(status.state === 'delivered' ? 'delivered' : 'dead');
   if (status.state === 'delivered') return status;
   throw ApplicationFailure.create({
     message: `${status.type} was not delivered to ${status.target}: ${status.detail}`,

@@ -7,6 +7,7 @@ import type { WebhookItem, WebhookList, WebhookState, WebhookStatus } from '../.
 import { aDebate, proposes, removeWorkspaces, sh } from '../support/debate-bodies.js';
 import { aFanOut, anAgent, aTask } from '../support/fan-out-bodies.js';
 import { type Product, startProduct } from '../support/product.js';
+import { aRun, asks } from '../support/run-bodies.js';
 import { aRefinement } from '../support/refinement-bodies.js';
 import { runCli } from '../support/run-cli.js';
 import { fails, says, silent } from '../support/session-bodies.js';
@@ -131,6 +132,36 @@ describe('who is named by work', () => {
     expect(all[1]!.event.data.event_id).toBeGreaterThan(all[0]!.event.data.event_id);
   });
 
+  test('is told when a run asks, when it stops over a failure, and when it ends', async () => {
+    const id = newId();
+    const failing = { name: 'try', kind: 'command' as const, with: { argv: ['false'] } };
+    await product.runs.start({ ...aRun([asks('sure'), failing]), id, webhooks: [hook()] });
+    const answerWith = async (response: string, requests: number): Promise<void> => {
+      const { feedback } = await product.runs.until(
+        id,
+        (run) => run.feedback.length === requests && run.waiting !== null,
+      );
+      const { request_id } = feedback.at(-1)!.request;
+      await product.post(`/v1/runs/${id}/feedback`, { request_id, response, provided_by: 'anna' });
+    };
+    const [asked] = await receiver.until(id, 1);
+    expect(asked!.event).toMatchObject({
+      type: 'parley.run.awaiting_feedback',
+      source: `/v1/runs/${id}`,
+      data: { state: 'awaiting_feedback', waiting: { for: 'person' }, feedback_request: { type: 'approval' } },
+    });
+    await answerWith('approve', 1);
+    const [, stopped] = await receiver.until(id, 2);
+    expect(stopped!.event).toMatchObject({
+      type: 'parley.run.awaiting_feedback',
+      data: { state: 'error', error: { code: expect.any(String) }, feedback_request: { type: 'error_resolution' } },
+    });
+    await answerWith('abort', 2);
+    const all = await receiver.until(id, 3);
+    expect(all[2]!.event).toMatchObject({ type: 'parley.run.cancelled', data: { lifecycle: 'cancelled' } });
+    expect(new Set(all.map(({ event }) => event.id)).size).toBe(3);
+  });
+
   test('hears of nothing else than what it asked for', async () => {
     const quiet = aSession({ webhooks: [hook({ events: ['failed', 'cancelled'] }), hook({ events: ['completed'] })] });
     await product.run(quiet);
@@ -138,6 +169,40 @@ describe('who is named by work', () => {
     const told = await ofWork(quiet.id, 'delivered');
     expect(told.map(({ id }) => id.split(':')[2])).toEqual(['1']);
     expect(receiver.about(quiet.id)).toHaveLength(1);
+  });
+});
+
+describe('the metrics of a worker', () => {
+  /** The value of a counter, as /metrics tells it now. */
+  const counted = async (name: string): Promise<number> => {
+    const text = await (await fetch(`${product.url}/metrics`)).text();
+    return Number(
+      text
+        .split('\n')
+        .find((line) => line.startsWith(`${name} `))
+        ?.split(' ')
+        .at(-1) ?? 0,
+    );
+  };
+
+  test('count attempts by what they came to, and what was delivered or is dead', async () => {
+    const names = [
+      'parley_webhook_attempts_total{outcome="failed"}',
+      'parley_webhook_attempts_total{outcome="delivered"}',
+      'parley_webhook_deliveries_total{state="delivered"}',
+      'parley_webhook_deliveries_total{state="dead"}',
+    ];
+    const before = await Promise.all(names.map(counted));
+    receiver.answers.push({ status: 503 }, { status: 204 });
+    const taken = aSession({ webhooks: [hook()] });
+    await product.run(taken);
+    await ofWork(taken.id, 'delivered');
+    receiver.answers.splice(0, receiver.answers.length, { status: 410 });
+    const refused = aSession({ webhooks: [hook()] });
+    await product.run(refused);
+    await ofWork(refused.id, 'dead');
+    const after = await Promise.all(names.map(counted));
+    expect(after.map((value, index) => value - before[index]!)).toEqual([2, 1, 1, 1]);
   });
 });
 
