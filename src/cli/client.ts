@@ -181,18 +181,18 @@ export class ParleyClient {
   }
 
   /** Answers many requests: a JSON list as it is, or lines of text. */
-  answers(answers: string | unknown[], providedBy?: string): Promise<InboxAnswered> {
-    return this.#give('/v1/inbox/answers', answers, providedBy);
+  answers(answers: string | unknown[], { as, asOf }: { as?: string; asOf?: string } = {}): Promise<InboxAnswered> {
+    return this.#give('/v1/inbox/answers', answers, { provided_by: as, as_of: asOf });
   }
 
   /** Answers the runs of a coordinator: a JSON list as it is, or lines of text. */
   respond(id: string, answers: string | unknown[], providedBy?: string): Promise<CoordinatorAnswer> {
-    return this.#give(`${pathOf('coordinator', id)}/responses`, answers, providedBy);
+    return this.#give(`${pathOf('coordinator', id)}/responses`, answers, { provided_by: providedBy });
   }
 
-  async #give<T>(path: string, answers: string | unknown[], providedBy?: string): Promise<T> {
+  async #give<T>(path: string, answers: string | unknown[], query: Record<string, string | undefined>): Promise<T> {
     const isText = typeof answers === 'string';
-    const response = await this.open(`${path}?${queryOf({ provided_by: providedBy })}`, {
+    const response = await this.open(`${path}?${queryOf(query)}`, {
       method: 'POST',
       headers: { 'content-type': isText ? 'text/plain; charset=utf-8' : 'application/json' },
       body: isText ? answers : JSON.stringify(answers),

@@ -9,6 +9,7 @@ import {
 } from './commands/inbox.js';
 import { explainWaiting } from './commands/why.js';
 import type { CommandContext } from './context.js';
+import { time } from './time.js';
 
 type Run = (command: Command, action: (context: CommandContext) => Promise<number>) => Promise<void>;
 
@@ -46,6 +47,7 @@ export const inboxCommands = (program: Command, run: Run): void => {
     .option(...urlOption)
     .option('--json', 'print one JSON document')
     .option(...asOption)
+    .option('--as-of <time>', 'when the list was read that is answered: what was asked since is refused', time)
     .action((file: string, options: GiveOptions, self: Command) => run(self, (cli) => answerMany(file, options, cli)));
   program
     .command('why <id>')

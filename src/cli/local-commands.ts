@@ -12,6 +12,7 @@ import {
 import { exportAuditLog, type ExportOptions, verifyAudit, type VerifyOptions } from './commands/audit.js';
 import { addApiKey, type AddKeyOptions, listApiKeys, revokeApiKey } from './commands/keys.js';
 import type { CommandContext } from './context.js';
+import { time } from './time.js';
 
 type Run = (command: Command, action: (context: CommandContext) => Promise<number>) => Promise<void>;
 
@@ -29,12 +30,6 @@ const by =
     if (parsed.success) return parsed.data;
     throw new InvalidArgumentError(`${parsed.error.issues.map(({ message }) => message).join('; ')}.`);
   };
-
-const time = (text: string): string => {
-  const ms = Date.parse(text);
-  if (Number.isNaN(ms)) throw new InvalidArgumentError('must be a time such as 2026-11-20 or 2026-11-20T10:00:00Z.');
-  return new Date(ms).toISOString();
-};
 
 const collected =
   (read: (text: string) => string = (text) => text) =>

@@ -167,6 +167,24 @@ describe('parley answer', () => {
     expect([said.code, said.out]).toEqual([2, '! w.\n✗ d1: too late.']);
   });
 
+  test('says when the list was read, and refuses a time that is none before anything is sent', async () => {
+    const sent: string[] = [];
+    const give = (asOf: string) =>
+      withGateway(
+        (request, response) => {
+          sent.push(request.url!);
+          response.end(JSON.stringify({ applied: [], warnings: [], errors: [], reprompt: null }));
+        },
+        (url) => runCli({ PARLEY_URL: url }, ['answer', '-', '--as-of', asOf], '1: approve'),
+      );
+    expect((await give('2026-11-21T10:00:00+01:00')).code).toBe(0);
+    expect(await give('yesterday')).toMatchObject({
+      code: 2,
+      notes: expect.stringContaining('must be a time such as'),
+    });
+    expect(sent).toEqual(['/v1/inbox/answers?as_of=2026-11-21T09%3A00%3A00.000Z']);
+  });
+
   test('refuses what begins as a list and is none, before anything is sent', async () => {
     const said = await runCli({ PARLEY_URL: 'http://127.0.0.1:1' }, ['answer', '-'], '[{"work_id":');
     expect([said.code, said.notes]).toMatchObject([2, expect.stringContaining('begins as a JSON list, but is none')]);

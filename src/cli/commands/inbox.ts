@@ -109,10 +109,12 @@ const watchInbox = async (filter: InboxFilter, context: CommandContext): Promise
 
 export interface GiveOptions {
   as?: string;
+  /** When the list was read that is answered; what was asked since is not answered. */
+  asOf?: string;
 }
 
-const tell = async (answers: string | unknown[], { as }: GiveOptions, context: CommandContext): Promise<number> => {
-  const answered = await context.client.answers(answers, as);
+const tell = async (answers: string | unknown[], options: GiveOptions, context: CommandContext): Promise<number> => {
+  const answered = await context.client.answers(answers, options);
   if (context.json) context.out(JSON.stringify(answered, null, 2));
   else {
     for (const line of answeredLines(answered)) context.out(line);
