@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { AuditExport } from '../../src/contracts/audit.js';
 import type { RunStatus } from '../../src/contracts/run-status.js';
 import { removeWorkspaces } from '../support/debate-bodies.js';
@@ -165,15 +167,34 @@ describeWithSandbox('a run that asks people', () => {
     expect((await product.runs.until(id, ended)).result?.outcome).toBe('completed');
   });
 
-  test('takes the same answer as the signal `feedback`, and shows a bad one as refused', async () => {
+  test('takes the signal that the temporal program sends, and shows one that is none, or wrong, as refused', async () => {
     const status = await begin([asks('sure')]);
-    const handle = product.client.workflow.getHandle(status.id);
-    await handle.signal('feedback', 'approve please');
-    await product.runs.until(status.id, ({ feedback }) => feedback[0]?.refused_count === 1);
     const request_id = status.feedback[0]?.request.request_id;
-    await handle.signal('feedback', { request_id, response: 'approve', provided_by: 'anna' });
-    const { result } = await product.runs.until(status.id, ended);
-    expect(result?.outcome).toBe('completed');
+    const signal = (input: unknown) =>
+      promisify(execFile)(process.env['TEST_TEMPORAL_CLI'] ?? 'temporal', [
+        ...['workflow', 'signal', '--address', process.env['TEST_TEMPORAL_ADDRESS'] ?? ''],
+        ...['--workflow-id', status.id, '--name', 'feedback', '--input', JSON.stringify(input)],
+      ]);
+    await signal('approve please');
+    await signal({ request_id, response: 'perhaps', provided_by: 'ben' });
+    const { feedback, state } = await product.runs.until(
+      status.id,
+      ({ feedback: [asked] }) => asked?.refused_count === 2,
+    );
+    expect([state, feedback[0]?.state]).toEqual(['awaiting_feedback', 'open']);
+    expect(feedback[0]?.refused).toMatchObject([
+      { source: 'signal', comment: expect.stringMatching(/must be an object/) },
+      {
+        source: 'signal',
+        provided_by: 'ben',
+        code: 'unknown_option',
+        message: expect.stringMatching(/choose approve/),
+      },
+    ]);
+    await signal({ request_id, response: 'approve', provided_by: 'anna' });
+    const over = await product.runs.until(status.id, ended);
+    expect(over.result?.outcome).toBe('completed');
+    expect(over.feedback[0]?.answers).toMatchObject([{ provided_by: 'anna', source: 'signal', authenticated: false }]);
   });
 
   test('leaves evidence of who approved what, which is checked where there is nothing of the product', async () => {
