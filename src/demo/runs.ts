@@ -10,7 +10,7 @@ import { type App, startApp } from '../app-host.js';
 import { ParleyClient } from '../cli/client.js';
 import { loadConfig } from '../config.js';
 import type { Aggregation } from '../contracts/coordinator-status.js';
-import { answersTo, untilEnter } from './answers.js';
+import { createAnswers, untilEnter } from './answers.js';
 import { environmentOf } from './environment.js';
 import { makeRepository } from './repository.js';
 import { monthMended, runOf, runStories } from './run-stories.js';
@@ -94,6 +94,7 @@ let leaving: Promise<void> | null = null;
 // npm passes the Ctrl-C of a terminal on once more.
 process.on('SIGINT', () => void (leaving ??= close().finally(() => process.exit(130))));
 let asExpected = 0;
+let hasFailed = false;
 try {
   const client = new ParleyClient({ baseUrl: app.gatewayUrl });
   say();
@@ -109,7 +110,7 @@ try {
       say(`\n${prompt}`);
       await mend(client, report);
     },
-    answers: (report) => answersTo(report, say),
+    answers: createAnswers(say),
     answered: ({ applied, warnings, errors, reprompt }) => {
       for (const { work_id: id, response } of applied) say(`  ✓ #${id}: ${response}`);
       for (const warning of warnings) say(`  ! ${warning}`);
@@ -119,10 +120,14 @@ try {
   });
   asExpected = await tellEnds(last, folder, app);
   if (process.stdin.isTTY) await untilEnter('\nPage and Web UI are there until you press Enter. ');
+} catch (error) {
+  if (leaving) await leaving;
+  hasFailed = true;
+  say(`\n${error instanceof Error ? error.message : String(error)}`);
 } finally {
   await close();
 }
 // Whoever answers otherwise has other ends.
-if (process.stdin.isTTY) process.exit(0);
+if (process.stdin.isTTY && !hasFailed) process.exit(0);
 say(`\n${asExpected} of ${runStories.length} runs ended as they should.`);
 process.exit(asExpected === runStories.length ? 0 : 1);
