@@ -30,6 +30,8 @@ export interface PlainClient {
 }
 
 const connectTimeoutMs = 10_000;
+/** Bytes from which on the SDK warns of a memo: what is asked stands there (decision 28), at most 16,000 characters. */
+const memoWarnSize = 65_536;
 
 /**
  * A client by the target and else the environment (TEMPORAL_ADDRESS, TEMPORAL_API_KEY, TEMPORAL_TLS…, TEMPORAL_PROFILE), on
@@ -39,7 +41,8 @@ const connectTimeoutMs = 10_000;
  */
 export async function connectForWorker(target: TemporalTarget = {}): Promise<WorkerClient> {
   const { connectionOptions, address, namespace, converter } = resolveTarget(target);
-  const connection = await orSayWhere(address, NativeConnection.connect(connectionOptions));
+  const payloadLimits = { memoWarnSize };
+  const connection = await orSayWhere(address, NativeConnection.connect({ ...connectionOptions, payloadLimits }));
   return { connection, client: new Client({ connection, namespace, ...converter }), address, namespace };
 }
 
