@@ -102,8 +102,12 @@ const crowd = async (
   }
   const begin = performance.now();
   const answers = ids.map((work_id) => ({ work_id, response: 'approve' }));
-  const { applied, errors } = await call<InboxAnswered>(rig, '/v1/inbox/answers?provided_by=anna', answers);
+  const give = (some: object[]) => call<InboxAnswered>(rig, '/v1/inbox/answers?provided_by=anna', some);
+  const { applied, errors } = await give(answers);
   const answered = performance.now() - begin;
+  for (let left = errors; left.length > 0; ) {
+    ({ errors: left } = await give(left.map(({ work_id }) => ({ work_id, response: 'approve' }))));
+  }
   await untilCount(rig, `ParleyTenant = '${tenant}' AND ParleyKind = '${kind}' AND ExecutionStatus = 'Running'`, 0);
   const ended = performance.now() - begin;
   return {
@@ -160,8 +164,13 @@ export const feedback = async (): Promise<void> => {
   console.log('\nPaused work, signalled at once; each does an activity before and one after\n');
   console.log(table(rows));
   const many: Record<string, string | number>[] = [];
-  for (const count of crowds)
-    for (const kind of ['run', 'debate'] as const) many.push(await crowd(rig, kind, count, path));
+  for (const count of crowds) {
+    for (const kind of ['run', 'debate'] as const) {
+      many.push(await crowd(rig, kind, count, path));
+      // The next ones may take minutes.
+      console.log(JSON.stringify(many.at(-1)));
+    }
+  }
   console.log('\nMany that wait for a person, answered in one call\n');
   console.log(table(many));
   console.log(`\nResident memory of gateway and worker: ${round(rig.resident(), 0)} MiB\n`);
