@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { teamFaults } from '../domain/team/request-faults.js';
+import { agentBodyFaults, teamFaults } from '../domain/team/request-faults.js';
 import { adapterSchema } from './adapter.js';
 import { templateSchema } from './template.js';
 import { startCommon, startedSchema } from './work.js';
@@ -105,9 +105,13 @@ export type OpenTeamBody = z.input<typeof openTeamSchema>;
 export const teamStartedSchema = startedSchema.extend({ kind: z.literal('team') }).meta({ id: 'TeamStarted' });
 export type TeamStarted = z.infer<typeof teamStartedSchema>;
 
+const spawnedAgentSchema = teamAgentSchema.superRefine((agent, context) => {
+  for (const { path, message } of agentBodyFaults(agent)) context.addIssue({ code: 'custom', path, message });
+});
+
 /** POST /v1/teams/{id}/agents: one agent, or a list of them, of which those before a refused one stay (details 3.1). */
 export const spawnAgentsSchema = z
-  .union([teamAgentSchema, z.array(teamAgentSchema).min(1, 'must hold an agent').max(maxTeamAgents)])
+  .union([spawnedAgentSchema, z.array(spawnedAgentSchema).min(1, 'must hold an agent').max(maxTeamAgents)])
   .meta({ id: 'SpawnAgents' });
 export type SpawnAgents = z.infer<typeof spawnAgentsSchema>;
 

@@ -2,6 +2,7 @@ import { cancelAgent, pauseAgent, resumeAgent, stopAgent } from './control.js';
 import { backgroundRefused, delegate } from './delegate.js';
 import type { TeamDraft } from './draft.js';
 import { type CallAnswer, done, type Refusal, refused, type TeamCall } from './effects.js';
+import { send } from './messages.js';
 import { beginPattern } from './patterns.js';
 import { cleanUp, spawn } from './spawn.js';
 import { agentOf, isOver, type TeamState } from './state.js';
@@ -19,7 +20,11 @@ const refusalOf = (team: TeamState, by: string | null, { type }: TeamCall): Refu
       'subagents_disabled',
       `team ${setup.id} was started with subagents_enabled false: do the work yourself`,
     );
-  if (by !== null && !agentOf(team, by)) return unknownAgent(team, by);
+  const caller = by === null ? undefined : agentOf(team, by);
+  if (by !== null && !caller) return unknownAgent(team, by);
+  // A call that was on its way when its agent was cancelled must not outlive it.
+  if (caller && caller.state !== 'RUNNING' && caller.state !== 'PAUSED')
+    return wrongState(caller, 'only an agent that is at work can call its team');
   // A wait for what has ended is answered at once, whenever it comes.
   if (type === 'WAIT') return null;
   if (isOver(team))
@@ -59,6 +64,8 @@ export const takeCall = (draft: TeamDraft, by: string | null, call: TeamCall): C
       return beginWait(draft, { ...call, by });
     case 'DELEGATE':
       return delegate(draft, call, by);
+    case 'SEND':
+      return send(draft, call.message, by);
     case 'PATTERN':
       return beginPattern(draft, call.patternId, call.pattern);
   }

@@ -1,5 +1,6 @@
 import type { Json } from '../../contracts/frames.js';
 import type { Amount } from '../session/setup.js';
+import type { TeamMessage } from './messages.js';
 import type { TurnOutcome } from './outcome.js';
 import type { PatternAnswer, PatternKind } from './pattern-state.js';
 import type { AgentPlan } from './setup.js';
@@ -13,6 +14,16 @@ export type TeamEffect =
   | { type: 'stop_turn'; agentId: string; run: number }
   /** The agent is gone: what is kept of it may go, too. */
   | { type: 'forget_agent'; agentId: string }
+  /** The turn reads it before its next call. */
+  | {
+      type: 'deliver';
+      agentId: string;
+      run: number;
+      from: string | null;
+      channel: string | null;
+      content: string;
+      metadata: Record<string, Json>;
+    }
   | { type: 'answer_wait'; waitId: string; answer: WaitOutcome }
   /** Asks a lite agent; answered with LITE_ANSWERED. */
   | { type: 'ask_lite'; patternId: string; liteId: string; content: string }
@@ -43,6 +54,7 @@ export type TeamCall =
       waitId: string | null;
       timeoutMs: number | null;
     }
+  | { type: 'SEND'; message: TeamMessage }
   | { type: 'PATTERN'; patternId: string; pattern: PatternKind };
 
 /** What a team hears. A call comes `by` an agent, or from outside (null), and is answered by the step that takes it. */

@@ -39,7 +39,7 @@ const kinFaults = (agents: readonly Agent[], index: number): RequestFault[] => {
 };
 
 /** Why an agent's wishes for its context cannot all be had; none: they can. */
-export const sharingFaults = (
+const sharingFaults = (
   agent: Pick<
     Agent,
     'parent' | 'share_session' | 'share_context_window' | 'share_session_with' | 'share_context_window_with'
@@ -68,18 +68,25 @@ export const sharingFaults = (
   return faults;
 };
 
-const agentFaults = (agents: readonly Agent[], index: number): RequestFault[] => {
-  const agent = agents[index];
-  if (!agent) return [];
-  const under = (fault: RequestFault): RequestFault => ({ ...fault, path: ['agents', index, ...fault.path] });
+/** What is wrong with one agent by itself, wherever its body stands. */
+export const agentBodyFaults = (agent: Agent): RequestFault[] => {
   const faults: RequestFault[] = [];
-  if (agent.adapter === undefined && agent.parent === undefined)
-    faults.push({ path: ['adapter'], message: 'is missing: only an agent with a parent is answered for by its' });
   if (agent.adapter?.kind === 'external')
     faults.push({ path: ['adapter', 'kind'], message: 'cannot be external: a worker has to answer a call' });
   const inTemplate = agent.template ? modelFaults(agent.template, agent.adapter) : [];
   faults.push(...inTemplate.map(({ path, message }) => ({ path: ['template', ...path], message })));
-  return [...kinFaults(agents, index), ...[...faults, ...sharingFaults(agent)].map(under)];
+  return [...faults, ...sharingFaults(agent)];
+};
+
+const agentFaults = (agents: readonly Agent[], index: number): RequestFault[] => {
+  const agent = agents[index];
+  if (!agent) return [];
+  const under = (fault: RequestFault): RequestFault => ({ ...fault, path: ['agents', index, ...fault.path] });
+  const missing =
+    agent.adapter === undefined && agent.parent === undefined
+      ? [{ path: ['adapter'], message: 'is missing: only an agent with a parent is answered for by its' }]
+      : [];
+  return [...kinFaults(agents, index), ...[...missing, ...agentBodyFaults(agent)].map(under)];
 };
 
 /** What contradicts itself in the body that starts a team, by path (spec 05, details 3.1 and 3.3). */

@@ -108,7 +108,7 @@ describe('a delegation', () => {
       `agent "${from}" cannot delegate to "a": it works for that agent now, so neither would ever end`;
     expect([at.delegate('b', 'a'), at.delegate('c', 'a')]).toEqual([refusal('b'), refusal('c')]);
     at.ends('a').ends('b').ends('c');
-    expect(at.delegate('c', 'a')).toBe('ok');
+    expect(at.delegate('c', 'a', { parent: 'c' }, null)).toBe('ok');
   });
 
   test('in the background is refused where it is switched off', () => {

@@ -111,6 +111,19 @@ describe('a team', () => {
     expect(at.said).toBe('team team-1 is CANCELLED: there is nothing left to cancel');
   });
 
+  test.each<[string, (at: TeamPlay) => unknown]>([
+    ['CANCELLED', (at) => at.to('CANCEL_AGENT', 'w1')],
+    ['COMPLETED', (at) => at.ends('w1')],
+  ])('takes no call of an agent that is %s, so that nothing outlives it', (state, before) => {
+    const at = crew(2, 2);
+    before(at);
+    expect(at.call({ type: 'SPAWN', agents: [plan('x')] }, 'w1')).toBe(
+      `agent "w1" is ${state}: only an agent that is at work can call its team`,
+    );
+    expect(at.call({ type: 'SPAWN', agents: [plan('x')] }, 'nobody')).toMatch(/there is no agent "nobody"/);
+    expect(at.team.agents).toHaveLength(2);
+  });
+
   test('without sub-agents refuses every call of an agent, and changes nothing', () => {
     const at = new TeamPlay([plan('w')], { subagentsEnabled: false });
     const before = at.team.agents;

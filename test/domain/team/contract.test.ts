@@ -1,0 +1,177 @@
+import {
+  delegateSchema,
+  openTeamSchema,
+  spawnAgentsSchema,
+  teamMessageSchema,
+  waitAgentsSchema,
+} from '../../../src/contracts/team.js';
+import { planOf } from '../../../src/domain/team/setup.js';
+import { parseWhole } from '../../../src/parse.js';
+
+const adapter = { kind: 'scripted', script: [{ final: 'x' }] };
+const agent = (agentId: string, over: object = {}) => ({ agent_id: agentId, adapter, prompt: 'go', ...over });
+const faults = (body: object): string[] => {
+  const parsed = parseWhole(openTeamSchema, body);
+  return parsed.ok ? [] : parsed.faults.map(({ path, message }) => `${path} ${message}`);
+};
+
+describe('the body that starts a team', () => {
+  test('needs an agent with a prompt, and presets the rest', () => {
+    expect(openTeamSchema.parse({ agents: [agent('a')] })).toMatchObject({
+      keep_open: false,
+      subagents_enabled: true,
+      agents: [{ role: 'agent', tools: [], background: true, share_session: false, share_context_window: false }],
+    });
+    expect(faults({ keep_open: true })).toEqual([]);
+  });
+
+  test.each<[string, object, string[]]>([
+    [
+      'nobody to do anything',
+      {},
+      ['agents must hold an agent with a prompt, or the team would end at once; or set keep_open'],
+    ],
+    ['no slots', { agents: [agent('a')], max_concurrent: 0 }, ['max_concurrent must be at least 1; got 0']],
+    ['an id twice', { agents: [agent('a'), agent('b'), agent('a')] }, ['agents[2].agent_id "a" is taken by agents[0]']],
+    [
+      'a blank id',
+      { agents: [agent('')] },
+      ['agents[0].agent_id must be 1 to 64 letters, digits, ".", "_" or "-", and start with a letter or digit; got ""'],
+    ],
+    [
+      'its own parent',
+      { agents: [agent('a', { parent: 'a' })] },
+      ['agents[0].parent must be another agent; it is the agent itself'],
+    ],
+    [
+      'a parent that comes later',
+      { agents: [agent('a', { parent: 'b' }), agent('b')] },
+      ['agents[0].parent "b" must stand before it; it is agents[1]'],
+    ],
+    ['an unknown parent', { agents: [agent('a', { parent: 'x' })] }, ['agents[0].parent "x" is no agent of this team']],
+    [
+      'nobody that answers',
+      { agents: [agent('a', { adapter: undefined })] },
+      ['agents[0].adapter is missing: only an agent with a parent is answered for by its'],
+    ],
+    [
+      'an adapter that nobody calls',
+      { agents: [agent('a', { adapter: { kind: 'external' } })] },
+      ['agents[0].adapter.kind cannot be external: a worker has to answer a call'],
+    ],
+    [
+      'a session of no parent',
+      { agents: [agent('a', { share_session: true })] },
+      ['agents[0].share_session needs a parent; or name an agent in share_session_with'],
+    ],
+    [
+      'two sessions',
+      { agents: [agent('a'), agent('b'), agent('c', { parent: 'a', share_session: true, share_session_with: 'b' })] },
+      ['agents[2].share_session_with contradicts share_session, which is about the parent'],
+    ],
+    [
+      'a session and another window',
+      { agents: [agent('a'), agent('b'), agent('c', { share_session_with: 'a', share_context_window_with: 'b' })] },
+      [
+        'agents[2].share_context_window_with must be "a", as who shares a session shares its window, or be left out; got "b"',
+      ],
+    ],
+    [
+      'a lite agent of a taken id',
+      { agents: [agent('a')], lite_agents: [{ agent_id: 'a', role: 'r', adapter }] },
+      ['lite_agents[0].agent_id "a" is taken by agents[0]'],
+    ],
+    [
+      'a lite agent twice',
+      {
+        keep_open: true,
+        lite_agents: [
+          { agent_id: 'l', role: 'r', adapter },
+          { agent_id: 'l', role: 'r', adapter },
+        ],
+      },
+      ['lite_agents[1].agent_id "l" is taken by lite_agents[0]'],
+    ],
+    [
+      'a limit of no tokens',
+      { agents: [agent('a', { shared_context_window_max_tokens: 0 })] },
+      ['agents[0].shared_context_window_max_tokens must be at least 1; got 0'],
+    ],
+  ])('with %s is refused', (_, body, expected) => {
+    expect(faults(body)).toEqual(expected);
+  });
+
+  test('names all its faults at once', () => {
+    expect(
+      faults({ agents: [agent('a', { parent: 'a', share_session_with: 'x' }), agent('a')], max_concurrent: 0 }),
+    ).toHaveLength(4);
+  });
+});
+
+describe('an agent of a body', () => {
+  test.each<[object, object]>([
+    [{}, { sessionOf: null, windowOf: null, maxTokens: null }],
+    [{ parent: 'p' }, { sessionOf: null, windowOf: null, maxTokens: null }],
+    [
+      { parent: 'p', share_session: true },
+      { sessionOf: 'p', windowOf: 'p', maxTokens: null },
+    ],
+    [
+      { parent: 'p', share_context_window: true },
+      { sessionOf: null, windowOf: 'p', maxTokens: null },
+    ],
+    [{ share_session_with: 'q' }, { sessionOf: 'q', windowOf: 'q', maxTokens: null }],
+    [
+      { parent: 'p', share_context_window_with: 'q', shared_context_window_max_tokens: 7 },
+      { sessionOf: null, windowOf: 'q', maxTokens: 7 },
+    ],
+  ])('with %j shares so', (over, sharing) => {
+    const body = spawnAgentsSchema.parse(agent('a', over));
+    expect(Array.isArray(body) ? null : planOf(body).sharing).toEqual(sharing);
+  });
+});
+
+describe('the body of a call', () => {
+  const fails = (schema: { safeParse: (body: unknown) => { success: boolean } }, body: object) =>
+    !schema.safeParse(body).success;
+  test('takes one agent or a list of them, not an empty one', () => {
+    expect([
+      fails(spawnAgentsSchema, agent('a')),
+      fails(spawnAgentsSchema, [agent('a')]),
+      fails(spawnAgentsSchema, []),
+    ]).toEqual([false, false, true]);
+  });
+
+  test('spawns nobody whose wishes for its context cannot be had', () => {
+    expect(fails(spawnAgentsSchema, agent('a', { share_session: true }))).toBe(true);
+    expect(fails(spawnAgentsSchema, [agent('a'), agent('b', { adapter: { kind: 'external' } })])).toBe(true);
+  });
+
+  test('waits for all where it names nobody, and for no time below 0', () => {
+    expect([waitAgentsSchema.parse({}), fails(waitAgentsSchema, { timeout_ms: -1 })]).toEqual([
+      { agent_ids: [] },
+      true,
+    ]);
+  });
+
+  test('sends to one or to several', () => {
+    const said = [{}, { target: 'a' }, { targets: ['a'] }, { target: 'a', targets: ['b'] }, { targets: [] }];
+    expect(said.map((to) => fails(teamMessageSchema, { content: 'x', ...to }))).toEqual([
+      true,
+      false,
+      false,
+      true,
+      true,
+    ]);
+  });
+
+  test('delegates an empty text, and not null', () => {
+    const said = ['', 'x', null, undefined];
+    expect(said.map((content) => fails(delegateSchema, { parent: 'a', child: 'b', content }))).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+  });
+});

@@ -1,0 +1,95 @@
+import { deliveryAnswer, handlerOf } from '../../../src/domain/team/messages.js';
+import { liteAgentsOf } from '../../../src/domain/team/setup.js';
+import { idle, plan, TeamPlay } from '../../support/team-play.js';
+
+const adapter = { kind: 'scripted' as const, script: [{ after_ms: 0, final: 'x' }] };
+const crew = () =>
+  new TeamPlay([plan('a'), plan('b'), plan('over'), idle('idle')], {
+    liteAgents: liteAgentsOf([{ role: 'r', adapter }]),
+  }).ends('over');
+const send = (at: TeamPlay, by: string | null, ...targets: string[]) =>
+  at.call({ type: 'SEND', message: { content: 'hello', targets, channel: null, metadata: { n: 1 } } }, by);
+const delivered = (at: TeamPlay) => at.done('deliver').map(({ agentId }) => agentId);
+
+describe('a message of an agent', () => {
+  test('reaches those at work, the paused ones too, and is told of by an event for each', () => {
+    const at = crew();
+    at.to('PAUSE_AGENT', 'b');
+    expect([send(at, 'a', 'b', 'b'), delivered(at)]).toEqual(['ok', ['b']]);
+    expect(at.done('deliver')[0]).toMatchObject({ run: 2, from: 'a', content: 'hello', metadata: { n: 1 } });
+    expect(at.told('message')).toEqual([expect.objectContaining({ from: 'a', to: 'b', content: 'hello' })]);
+  });
+
+  test('without a target goes to the human', () => {
+    const at = crew();
+    expect([send(at, 'a'), delivered(at), at.told('message')]).toEqual([
+      'ok',
+      [],
+      [expect.objectContaining({ from: 'a', to: null })],
+    ]);
+  });
+
+  test.each([
+    ['x', 'there is no agent "x" in this team; there are a, b, over, idle'],
+    ['a', 'it is the sender itself'],
+    ['over', 'it is COMPLETED, and would not read it; delegate to it'],
+    ['idle', 'it has nothing to do yet, and would not read it; delegate to it'],
+    ['lite-r-1', 'it is a lite agent, which is asked by its role only'],
+  ])('to %s is not delivered, though it is told of', (to, why) => {
+    const at = crew();
+    expect(send(at, 'a', to)).toBe(`sent to nobody; not delivered to ${to}: ${why}`);
+    expect([delivered(at), at.told('message').length]).toEqual([[], 1]);
+  });
+
+  test('to some that take it and some that do not names both', () => {
+    const at = crew();
+    expect(send(at, 'a', 'b', 'over', 'x')).toMatch(/^sent to b; not delivered to over: .*; x: there is no agent/);
+    expect([delivered(at), at.answer]).toEqual([['b'], expect.objectContaining({ ok: false, agentIds: ['b'] })]);
+  });
+});
+
+describe('a message of a person', () => {
+  test.each(['over', 'idle'])('to an agent that has nothing to do (%s) is a question', (to) => {
+    const at = crew();
+    expect([send(at, null, to), at.state(to), at.agent(to).turn?.content]).toEqual(['ok', 'RUNNING', 'hello']);
+  });
+
+  test('needs a target, and a team that is not closed where it would be a question', () => {
+    const at = crew();
+    expect(send(at, null)).toMatch(/a message of a person needs a target/);
+    at.take({ type: 'CLOSE' });
+    expect(send(at, null, 'over')).toBe(
+      'sent to nobody; not delivered to over: it is COMPLETED, and the team is closed',
+    );
+    expect(send(at, null, 'a')).toBe('ok');
+  });
+});
+
+describe('the handler of a message', () => {
+  const handlers = [
+    { to: 'a', channel: null, name: 'general' },
+    { to: 'a', channel: 'alerts', name: 'alerts' },
+    { to: 'b', channel: 'alerts', name: 'b alerts' },
+  ];
+  test.each([
+    ['a', 'alerts', 'alerts'],
+    ['a', 'news', 'general'],
+    ['a', null, 'general'],
+    ['b', 'alerts', 'b alerts'],
+    ['b', 'news', undefined],
+    ['b', null, undefined],
+    ['c', 'alerts', undefined],
+  ])('to %s by %s is %s', (to, channel, name) => {
+    expect(handlerOf(handlers, to, channel)?.name).toBe(name);
+  });
+
+  test('that throws has not delivered it, as the answer says beside those that have', () => {
+    expect(deliveryAnswer(['a'], [{ to: 'b', why: 'its handler failed: no disk' }])).toEqual({
+      ok: false,
+      code: 'not_found',
+      message: 'sent to a; not delivered to b: its handler failed: no disk',
+      agentIds: ['a'],
+    });
+    expect(deliveryAnswer(['a'], [])).toMatchObject({ ok: true, agentIds: ['a'] });
+  });
+});
