@@ -90,9 +90,9 @@ const close = async (): Promise<void> => {
   if (values.keep) say(`\nThe repositories are in ${join(folder, 'repositories')}.`);
   else await rm(folder, { recursive: true, force: true });
 };
-let leaving: Promise<void> | null = null;
+const leaving: { done: Promise<void> | null } = { done: null };
 // npm passes the Ctrl-C of a terminal on once more.
-process.on('SIGINT', () => void (leaving ??= close().finally(() => process.exit(130))));
+process.on('SIGINT', () => void (leaving.done ??= close().finally(() => process.exit(130))));
 let asExpected = 0;
 let hasFailed = false;
 try {
@@ -121,7 +121,7 @@ try {
   asExpected = await tellEnds(last, folder, app);
   if (process.stdin.isTTY) await untilEnter('\nPage and Web UI are there until you press Enter. ');
 } catch (error) {
-  if (leaving) await leaving;
+  if (leaving.done) await leaving.done;
   hasFailed = true;
   say(`\n${error instanceof Error ? error.message : String(error)}`);
 } finally {
