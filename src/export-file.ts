@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { exportFormat, exportSchema, exportVersion, type OpenExport, type WorkExport } from './contracts/export.js';
 import { canonicalJson } from './domain/canonical-json.js';
-import { isMembers } from './domain/export-changes.js';
+import { isMembers } from './domain/export/changes.js';
 import { pathText } from './faults.js';
 import { parseWhole } from './parse.js';
 

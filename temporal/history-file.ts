@@ -1,9 +1,9 @@
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { Kind } from '../src/contracts/work.js';
 import { cleanUpWorkflowType } from '../src/domain/clean-up.js';
-import { isMembers, valueAt } from '../src/domain/export-changes.js';
-import { exportOf } from '../src/domain/export-document.js';
-import type { Replayable } from '../src/domain/export-report.js';
+import { isMembers, valueAt } from '../src/domain/export/changes.js';
+import { exportOf } from '../src/domain/export/document.js';
+import type { Replayable } from '../src/domain/export/report.js';
 import { webhookWorkflowType } from '../src/domain/webhook/setup.js';
 import {
   coordinatorWorkflowType,

@@ -8,7 +8,7 @@ import {
 } from '@temporalio/common/lib/proto-utils.js';
 import type { ExportRun } from '../src/contracts/export.js';
 import type { Json } from '../src/contracts/frames.js';
-import { isMembers } from '../src/domain/export-changes.js';
+import { isMembers } from '../src/domain/export/changes.js';
 import type { History } from './replaying.js';
 
 type Events = ExportRun['history'];

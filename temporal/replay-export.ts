@@ -1,7 +1,7 @@
 import type { ExportRun } from '../src/contracts/export.js';
 import type { Json } from '../src/contracts/frames.js';
 import { ParleyError } from '../src/domain/errors.js';
-import { type Compared, passedState } from '../src/domain/export-checkpoints.js';
+import { type Compared, passedState } from '../src/domain/export/checkpoints.js';
 import {
   eventText,
   type Refusal,
@@ -9,8 +9,8 @@ import {
   type Replayed,
   replayReport,
   type ReplayReport,
-} from '../src/domain/export-report.js';
-import { inlined } from '../src/domain/export-story.js';
+} from '../src/domain/export/report.js';
+import { inlined } from '../src/domain/export/story.js';
 import { replayableHistory } from './readable-history.js';
 import type { Replayer } from './replaying.js';
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { OpenExport } from '../contracts/export.js';
 import { ParleyError } from '../domain/errors.js';
-import type { Replayable, Replayed } from '../domain/export-report.js';
+import type { Replayable, Replayed } from '../domain/export/report.js';
 import { opened, type ReadExport, readExport } from '../export-file.js';
 import { UsageError } from './errors.js';
 

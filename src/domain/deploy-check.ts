@@ -1,5 +1,5 @@
-import type { CheckpointDifference } from './export-checkpoints.js';
-import type { ReplayReport } from './export-report.js';
+import type { CheckpointDifference } from './export/checkpoints.js';
+import type { ReplayReport } from './export/report.js';
 
 /** What becomes of one piece of work with another build. */
 export interface Verdict {

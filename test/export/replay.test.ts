@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { StoryEntry, WorkExport } from '../../src/contracts/export.js';
-import type { ReplayReport } from '../../src/domain/export-report.js';
+import type { ReplayReport } from '../../src/domain/export/report.js';
 import { runCli } from '../support/run-cli.js';
 
 const scratch = mkdtempSync(join(tmpdir(), 'parley-replay-'));

@@ -7,8 +7,8 @@ import {
   isFreshMember,
   valueAt,
   withChanges,
-} from '../../src/domain/export-changes.js';
-import { withoutSecrets } from '../../src/domain/export-secrets.js';
+} from '../../src/domain/export/changes.js';
+import { withoutSecrets } from '../../src/domain/export/secrets.js';
 
 const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
 

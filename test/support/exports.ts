@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { opened, readExport } from '../../src/export-file.js';
-import { reportLines } from '../../src/domain/export-lines.js';
+import { reportLines } from '../../src/domain/export/lines.js';
 import { replayExport } from '../../temporal/replay-export.js';
 import { createReplayer } from '../../temporal/replaying.js';
 

@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { WorkItem } from '../../contracts/work.js';
 import { unread, type Verdict, verdictLines, verdictOf } from '../../domain/deploy-check.js';
-import { type Replayable, replayReport } from '../../domain/export-report.js';
+import { type Replayable, replayReport } from '../../domain/export/report.js';
 import { clientKinds, type ClientKind, type ParleyClient } from '../client.js';
 import type { CommandContext } from '../context.js';
 import { exitCodes, ProblemError, UsageError } from '../errors.js';

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { type OpenExport, redactionRulesSchema } from '../../contracts/export.js';
 import { ParleyError } from '../../domain/errors.js';
-import { reportLines, storyLines } from '../../domain/export-lines.js';
-import { replayReport } from '../../domain/export-report.js';
-import { retold } from '../../domain/export-retold.js';
-import { secretsRule } from '../../domain/export-secrets.js';
-import { redacted } from '../../domain/export-redaction.js';
+import { reportLines, storyLines } from '../../domain/export/lines.js';
+import { replayReport } from '../../domain/export/report.js';
+import { retold } from '../../domain/export/retold.js';
+import { secretsRule } from '../../domain/export/secrets.js';
+import { redacted } from '../../domain/export/redaction.js';
 import { exportPieces, sealed } from '../../export-file.js';
 import { collectionOf } from '../../links.js';
 import { parseWhole } from '../../parse.js';

@@ -1,7 +1,7 @@
 import type { OpenExport } from '../../contracts/export.js';
-import { reportLines } from '../../domain/export-lines.js';
-import { replayReport } from '../../domain/export-report.js';
-import { secretsRule } from '../../domain/export-secrets.js';
+import { reportLines } from '../../domain/export/lines.js';
+import { replayReport } from '../../domain/export/report.js';
+import { secretsRule } from '../../domain/export/secrets.js';
 import type { CommandContext } from '../context.js';
 import { exitCodes } from '../errors.js';
 import { exportFrom, loadReplayer, textOf } from '../replayer.js';

@@ -1,7 +1,7 @@
-import type { OpenExport, StoryEntry } from '../contracts/export.js';
-import type { Difference } from './export-changes.js';
-import type { CheckpointDifference } from './export-checkpoints.js';
-import type { ReplayReport } from './export-report.js';
+import type { OpenExport, StoryEntry } from '../../contracts/export.js';
+import type { Difference } from './changes.js';
+import type { CheckpointDifference } from './checkpoints.js';
+import type { ReplayReport } from './report.js';
 
 const shownFields = 10;
 const shownCheckpoints = 1;

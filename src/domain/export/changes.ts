@@ -1,5 +1,5 @@
-import type { Change } from '../contracts/export.js';
-import type { Json } from '../contracts/frames.js';
+import type { Change } from '../../contracts/export.js';
+import type { Json } from '../../contracts/frames.js';
 
 type Members = Record<string, Json>;
 

@@ -1,8 +1,8 @@
-import type { OpenExport } from '../contracts/export.js';
-import type { Json } from '../contracts/frames.js';
-import { isMembers } from './export-changes.js';
-import { packed, unpacked } from './export-checkpoints.js';
-import { ParleyError } from './errors.js';
+import type { OpenExport } from '../../contracts/export.js';
+import type { Json } from '../../contracts/frames.js';
+import { isMembers } from './changes.js';
+import { packed, unpacked } from './checkpoints.js';
+import { ParleyError } from '../errors.js';
 
 /** What becomes of one text. */
 export type Texts = (text: string) => string;

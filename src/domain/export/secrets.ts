@@ -1,5 +1,5 @@
-import type { OpenExport } from '../contracts/export.js';
-import { mapNamed, replacing, type Texts, textsNamed, valuesOf, withTexts, withValues } from './export-texts.js';
+import type { OpenExport } from '../../contracts/export.js';
+import { mapNamed, replacing, type Texts, textsNamed, valuesOf, withTexts, withValues } from './texts.js';
 
 /** What is always taken out, in words. */
 export const secretsRule =

@@ -1,10 +1,10 @@
-import type { ExportRun, OpenExport } from '../contracts/export.js';
-import type { Json } from '../contracts/frames.js';
-import type { Kind, Lifecycle } from '../contracts/work.js';
-import { isMembers } from './export-changes.js';
-import { packed, type PassedState } from './export-checkpoints.js';
-import { withoutSecrets } from './export-secrets.js';
-import { toldOf } from './export-story.js';
+import type { ExportRun, OpenExport } from '../../contracts/export.js';
+import type { Json } from '../../contracts/frames.js';
+import type { Kind, Lifecycle } from '../../contracts/work.js';
+import { isMembers } from './changes.js';
+import { packed, type PassedState } from './checkpoints.js';
+import { withoutSecrets } from './secrets.js';
+import { toldOf } from './story.js';
 
 export interface ExportParts {
   id: string;

@@ -1,6 +1,6 @@
-import type { OpenExport } from '../contracts/export.js';
-import type { Json } from '../contracts/frames.js';
-import { type Difference, isMembers, valueAt } from './export-changes.js';
+import type { OpenExport } from '../../contracts/export.js';
+import type { Json } from '../../contracts/frames.js';
+import { type Difference, isMembers, valueAt } from './changes.js';
 import {
   type CheckpointDifference,
   checkpointDifferences,
@@ -8,7 +8,7 @@ import {
   contradictions,
   type PassedState,
   unpacked,
-} from './export-checkpoints.js';
+} from './checkpoints.js';
 
 /** A document as a replay looks at it: Parley's own upkeep is no kind of work, and its histories replay as well. */
 export type Replayable = Omit<OpenExport, 'kind'> & { kind: string };

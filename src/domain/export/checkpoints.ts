@@ -1,7 +1,7 @@
-import type { Passed } from '../contracts/export.js';
-import type { Json } from '../contracts/frames.js';
-import type { CheckpointState } from './checkpoint-view.js';
-import { changesBetween, type Difference, differencesBetween, isFreshMember, withChanges } from './export-changes.js';
+import type { Passed } from '../../contracts/export.js';
+import type { Json } from '../../contracts/frames.js';
+import type { CheckpointState } from '../checkpoint-view.js';
+import { changesBetween, type Difference, differencesBetween, isFreshMember, withChanges } from './changes.js';
 
 /** A checkpoint as an export tells it, with its whole state. */
 export interface PassedState extends Omit<Passed, 'changes'> {

@@ -1,8 +1,8 @@
-import type { ExportRun, StoryEntry } from '../contracts/export.js';
-import type { Json } from '../contracts/frames.js';
-import { canonicalJson } from './canonical-json.js';
-import { isMembers, valueAt } from './export-changes.js';
-import { ParleyError } from './errors.js';
+import type { ExportRun, StoryEntry } from '../../contracts/export.js';
+import type { Json } from '../../contracts/frames.js';
+import { canonicalJson } from '../canonical-json.js';
+import { isMembers, valueAt } from './changes.js';
+import { ParleyError } from '../errors.js';
 
 type Members = Record<string, Json>;
 type Event = ExportRun['history']['events'][number];

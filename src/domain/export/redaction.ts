@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
-import type { OpenExport, RedactionRule } from '../contracts/export.js';
-import type { Json } from '../contracts/frames.js';
-import { valueAt, withChanges } from './export-changes.js';
+import type { OpenExport, RedactionRule } from '../../contracts/export.js';
+import type { Json } from '../../contracts/frames.js';
+import { valueAt, withChanges } from './changes.js';
 import {
   mapBelow,
   mapNamed,
@@ -12,8 +12,8 @@ import {
   valuesOf,
   withTexts,
   withValues,
-} from './export-texts.js';
-import { ParleyError } from './errors.js';
+} from './texts.js';
+import { ParleyError } from '../errors.js';
 
 /** Where a rule may point: the histories refer to these places. */
 const places = /^\/(request|setup|outcome|story\/\d+\/values)(\/|$)/;

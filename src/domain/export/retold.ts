@@ -1,7 +1,7 @@
-import type { OpenExport } from '../contracts/export.js';
-import { type Difference, isMembers, partsOf, valueAt } from './export-changes.js';
-import { packed } from './export-checkpoints.js';
-import { callKey, type Replayed, type ReplayReport } from './export-report.js';
+import type { OpenExport } from '../../contracts/export.js';
+import { type Difference, isMembers, partsOf, valueAt } from './changes.js';
+import { packed } from './checkpoints.js';
+import { callKey, type Replayed, type ReplayReport } from './report.js';
 
 /** Names of members that are counted or estimated from texts, and decide nothing by themselves. */
 const counted = /(^|_)(tokens|usd|usd_micros|usdMicros|maxTokens|maxUsdMicros|size_bytes)$/i;
