@@ -44,13 +44,18 @@ const outputOf = (status: StartedStatus): Json => {
   }
 };
 
+/** A session says that no lane answered; where none could be paid, doing it again cannot help. */
+const isOutOfBudget = (status: StartedStatus): boolean =>
+  status.kind === 'session' && status.lanes.every(({ reason }) => reason?.code === 'EBUDGET');
+
 /** How the work of a step ended, from its status. A debate that decides against its plan, or takes it back, has failed. */
 export const outcomeOf = (status: StartedStatus): StepOutcome => {
   const { lifecycle, error, kind } = status;
   const usage = amountOf(status.spend);
   if (lifecycle === 'cancelled') return { outcome: 'stopped', usage };
   if (lifecycle !== 'completed') {
-    const fault = faultWith(error?.code ?? 'EAGENTDOWN', error?.message ?? `the ${kind} failed`);
+    const code = isOutOfBudget(status) ? 'EBUDGET' : (error?.code ?? 'EAGENTDOWN');
+    const fault = faultWith(code, error?.message ?? `the ${kind} failed`);
     return { outcome: 'failed', fault, usage };
   }
   if (status.kind === 'debate' && status.result && status.result.outcome !== 'succeeded') {

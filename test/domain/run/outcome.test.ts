@@ -41,11 +41,20 @@ describe('the work of a step', () => {
     ['forbidden', false],
   ])('that failed with %s is worth another try: %s', (code, retryable) => {
     const error = { code, message: 'why' };
-    expect(outcomeOf(status('session', 'failed', { error }))).toEqual({
+    expect(outcomeOf(status('session', 'failed', { error, lanes: [{ reason: null }] }))).toEqual({
       outcome: 'failed',
       fault: { code, message: 'why', retryable },
       usage,
     });
+  });
+
+  test.each<[string, (string | null)[], string, boolean]>([
+    ['no lane', ['EBUDGET', 'EBUDGET'], 'EBUDGET', false],
+    ['not every lane', ['EBUDGET', 'EAGENTDOWN'], 'ECONSENSUS', true],
+  ])('that is a session in which %s could be paid has failed with %j as %s', (_, codes, code, retryable) => {
+    const lanes = codes.map((each) => ({ reason: { code: each } }));
+    const error = { code: 'ECONSENSUS', message: 'no lane could be dispatched' };
+    expect(outcomeOf(status('session', 'failed', { error, lanes }))).toMatchObject({ fault: { code, retryable } });
   });
 
   test('that was cancelled has stopped', () => {
