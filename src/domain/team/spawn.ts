@@ -90,7 +90,7 @@ export const cleanUp = (draft: TeamDraft, agentId: string): CallAnswer => {
   const { team, effects, events, now } = draft;
   const agent = agentOf(team, agentId);
   if (!agent) return unknownAgent(team, agentId);
-  if (!hasEnded(agent) || agent.queue.length > 0) {
+  if (!hasEnded(agent)) {
     const message = `agent ${quoted(agentId)} is ${agent.state}: only an agent that has ended can be cleaned up; wait for it, or cancel it first`;
     return refused('wrong_state', message);
   }
