@@ -62,3 +62,38 @@ export class GovernorPlay {
     return nextAt === null ? null : nextAt - this.now;
   }
 }
+
+export interface Served {
+  id: string;
+  tenant: string;
+  waitedMs: number;
+}
+
+/** Lets time go by until `until`; every call that is granted is answered `takesMs` later. `asks` come at their times. */
+export const serve = (
+  play: GovernorPlay,
+  until: number,
+  asks: { at: number; ask: () => string[] }[] = [],
+  takesMs = 500,
+  used: number | null = null,
+): Served[] => {
+  const served: Served[] = [];
+  const coming = asks.toSorted((a, b) => a.at - b.at);
+  const ends: { at: number; id: string }[] = [];
+  const note = (): void => {
+    for (const { id, tenant, since } of play.last?.granted ?? []) {
+      served.push({ id, tenant, waitedMs: play.now - since });
+      ends.push({ at: play.now + takesMs, id });
+    }
+  };
+  note();
+  for (;;) {
+    const next = Math.min(coming[0]?.at ?? Infinity, ends[0]?.at ?? Infinity, play.last?.nextAt ?? Infinity);
+    if (next > until) return served;
+    play.now = next;
+    if (coming[0]?.at === next) coming.shift()?.ask();
+    else if (ends[0]?.at === next) play.end(ends.shift()?.id ?? '', { agoMs: takesMs, tokens: used });
+    else play.say([]);
+    note();
+  }
+};

@@ -1,7 +1,8 @@
 import { breakerHeard } from './breaker.js';
-import { withUsed } from './fairness.js';
+import type { GovernorDraft } from './draft.js';
+import { correct } from './fairness.js';
 import { newPool, type Pool, withEnded, withGrant, withSent, withUnused } from './pool.js';
-import { type Grant, type GovernorState, isOf, unlimited } from './state.js';
+import { type Grant, unlimited } from './state.js';
 
 /** How a granted call ended. */
 export interface Ending {
@@ -15,14 +16,9 @@ export interface Ending {
   retryAfterMs: number | null;
 }
 
-const withPools = (governor: GovernorState, model: string, change: (pool: Pool) => Pool): GovernorState => ({
-  ...governor,
-  pools: governor.pools.map((pool) => (isOf(pool, model) ? change(pool) : pool)),
-});
-
 /** A pool that comes late holds what is under way already. */
-export const poolWith = ({ grants, settings }: GovernorState, pool: Pool): Pool =>
-  grants
+export const poolWith = ({ grants, settings }: GovernorDraft, pool: Pool): Pool =>
+  [...grants.values()]
     .filter(({ model }) => model === pool.model)
     .reduce((held, { tokens, grantedAt, sentAt }) => {
       const granted = withGrant(held, tokens, grantedAt, settings);
@@ -30,80 +26,66 @@ export const poolWith = ({ grants, settings }: GovernorState, pool: Pool): Pool 
     }, pool);
 
 /** The call of a grant was sent at `at`; told once. */
-export const withSentGrant = (governor: GovernorState, grant: Grant, at: number, now: number): GovernorState => {
-  if (grant.sentAt !== null) return governor;
-  const { settings } = governor;
-  const grants = governor.grants.map((each) => (each === grant ? { ...grant, sentAt: at } : each));
-  return withPools({ ...governor, grants }, grant.model, (pool) => withSent(pool, grant.tokens, at, now, settings));
+export const noteSent = (draft: GovernorDraft, grant: Grant, at: number, now: number): void => {
+  if (grant.sentAt !== null) return;
+  const { settings, grants } = draft;
+  grants.set(grant.id, { ...grant, sentAt: at });
+  draft.changePools(grant.model, (pool) => withSent(pool, grant.tokens, at, now, settings));
 };
 
-const withoutGrant = (governor: GovernorState, { id }: Grant): GovernorState => ({
-  ...governor,
-  grants: governor.grants.filter((grant) => grant.id !== id),
-});
-
 /** The call is over: what it used counts for one window from `at`, unless it is known when it was sent. */
-const withSettled = (governor: GovernorState, grant: Grant, used: number, at: number, now: number): GovernorState => {
-  const { settings } = governor;
-  const left = withPools(withoutGrant(withSentGrant(governor, grant, at, now), grant), grant.model, (pool) =>
-    withEnded(pool, grant.tokens, used, grant.sentAt ?? at, settings),
-  );
-  return withUsed(left, grant, used);
+const settle = (draft: GovernorDraft, grant: Grant, used: number, at: number, now: number): void => {
+  const { settings } = draft;
+  noteSent(draft, grant, at, now);
+  draft.changePools(grant.model, (pool) => withEnded(pool, grant.tokens, used, grant.sentAt ?? at, settings));
+  correct(draft, grant, used);
+  draft.end(grant);
 };
 
 /**
  * The model takes no calls for as long as the provider said, or longer each time that it does not say. `jitter`, 0 to 1, makes
  * a pause up to a tenth longer than was said, or a backoff from half to the whole of it.
  */
-const withPause = (
-  governor: GovernorState,
-  model: string,
-  retryAfterMs: number | null,
-  now: number,
-  jitter: number,
-): GovernorState => {
-  const { backoffMs, longestBackoffMs } = governor.settings;
-  const pools = governor.pools.some((pool) => pool.model === model)
-    ? governor.pools
-    : [...governor.pools, poolWith(governor, newPool(model, unlimited))];
-  const paused = (pool: Pool): Pool => {
+const pause = (draft: GovernorDraft, model: string, retryAfterMs: number | null, now: number, jitter: number): void => {
+  const { backoffMs, longestBackoffMs } = draft.settings;
+  if (!draft.pools.some((pool) => pool.model === model)) {
+    draft.pools = [...draft.pools, poolWith(draft, newPool(model, unlimited))];
+  }
+  draft.pools = draft.pools.map((pool) => {
+    if (pool.model !== model) return pool;
     const backoff = Math.min(longestBackoffMs, backoffMs * 2 ** Math.min(30, pool.throttles)) * (0.5 + jitter / 2);
     const pauseMs = Math.ceil(retryAfterMs === null ? backoff : retryAfterMs * (1 + jitter / 10));
     return { ...pool, throttles: pool.throttles + 1, pausedUntil: Math.max(pool.pausedUntil, now + pauseMs) };
-  };
-  return { ...governor, pools: pools.map((pool) => (pool.model === model ? paused(pool) : pool)) };
+  });
 };
 
-export const withEnding = (
-  governor: GovernorState,
+export const endGrant = (
+  draft: GovernorDraft,
   grant: Grant,
   { outcome, tokens, agoMs, retryAfterMs }: Ending,
   now: number,
   jitter: number,
-): GovernorState => {
-  const { settings } = governor;
+): void => {
+  const { settings } = draft;
   const { model } = grant;
   if (outcome === 'unused' && grant.sentAt === null) {
-    const given = withPools(withoutGrant(governor, grant), model, (pool) => withUnused(pool, grant.tokens, settings));
-    return withUsed(given, grant, null);
+    draft.changePools(model, (pool) => withUnused(pool, grant.tokens, settings));
+    correct(draft, grant, null);
+    draft.end(grant);
+    return;
   }
-  const settled = withSettled(governor, grant, tokens ?? grant.tokens, now - Math.max(0, agoMs), now);
-  if (outcome === 'throttled') return withPause(settled, model, retryAfterMs, now, jitter);
-  if (outcome === 'unused') return settled;
-  const isAnswered = outcome === 'answered';
-  const event = isAnswered ? 'ANSWERED' : 'FAILED';
-  const breaker = breakerHeard(settled.breaker, event, grant.breakerEpoch, settings.breaker, now);
-  const calm = (pool: Pool): Pool => (isAnswered && pool.model === model ? { ...pool, throttles: 0 } : pool);
-  return { ...settled, breaker, pools: settled.pools.map(calm) };
+  settle(draft, grant, tokens ?? grant.tokens, now - Math.max(0, agoMs), now);
+  if (outcome === 'throttled') pause(draft, model, retryAfterMs, now, jitter);
+  if (outcome === 'throttled' || outcome === 'unused') return;
+  const event = outcome === 'answered' ? 'ANSWERED' : 'FAILED';
+  draft.breaker = breakerHeard(draft.breaker, event, grant.breakerEpoch, settings.breaker, now);
+  if (outcome === 'failed') return;
+  draft.pools = draft.pools.map((pool) => (pool.model === model ? { ...pool, throttles: 0 } : pool));
 };
 
 /** Nobody answers for these grants any more. Each may have been sent at the last moment, so that it counts whole, from now. */
-export const withoutLost = (
-  governor: GovernorState,
-  now: number,
-  isLost: (grant: Grant) => boolean,
-): { governor: GovernorState; expired: Grant[] } => {
-  const expired = governor.grants.filter(isLost);
-  const settle = (left: GovernorState, grant: Grant): GovernorState => withSettled(left, grant, grant.tokens, now, now);
-  return { governor: expired.reduce(settle, governor), expired };
+export const endLost = (draft: GovernorDraft, now: number, isLost: (grant: Grant) => boolean): Grant[] => {
+  const lost = [...draft.grants.values()].filter(isLost);
+  for (const grant of lost) settle(draft, grant, grant.tokens, now, now);
+  return lost;
 };

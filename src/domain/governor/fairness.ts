@@ -1,5 +1,6 @@
 import { tierRank } from '../tier.js';
-import { isOf, type GovernorSettings, type GovernorState, type QueuedCall, type TenantShare } from './state.js';
+import type { GovernorDraft } from './draft.js';
+import { type GovernorSettings, isOf, type QueuedCall } from './state.js';
 
 /**
  * How far a tenant may get ahead of the others, as a share of a window, so that its gold goes before their bronze: within
@@ -16,83 +17,79 @@ const weightOf = ({ weights }: GovernorSettings, tenant: string): number =>
   weights.find((each) => each.tenant === tenant)?.weight ?? 1;
 
 /** What a call takes: its largest share of any limit that it draws on. */
-const costOf = ({ pools, settings }: GovernorState, model: string, tokens: number): number => {
-  const shares = pools
-    .filter((pool) => isOf(pool, model))
-    .flatMap(({ limits }) => [
-      limits.requests === null ? 0 : 1 / limits.requests,
-      limits.tokens === null ? 0 : tokens / limits.tokens,
-    ]);
-  const largest = Math.max(0, ...shares);
+const costOf = ({ pools, settings }: GovernorDraft, model: string, tokens: number): number => {
+  let largest = 0;
+  for (const pool of pools) {
+    if (!isOf(pool, model)) continue;
+    const { limits } = pool;
+    if (limits.requests !== null) largest = Math.max(largest, 1 / limits.requests);
+    if (limits.tokens !== null) largest = Math.max(largest, tokens / limits.tokens);
+  }
   // Without a limit to share tenants share the number of calls.
   return largest > 0 ? largest : 1 / (settings.limits.concurrency ?? 100);
 };
 
-const hadBy = ({ shares, fairLine }: GovernorState, tenant: string): number =>
-  shares.find((share) => share.tenant === tenant)?.had ?? fairLine;
-
-const withHad = (shares: readonly TenantShare[], tenant: string, had: number): TenantShare[] => [
-  ...shares.filter((share) => share.tenant !== tenant),
-  { tenant, had },
-];
+const hadBy = ({ had, fairLine }: GovernorDraft, tenant: string): number => had.get(tenant) ?? fairLine;
 
 /** A tenant that asks for nothing at present begins where the one furthest behind is: what it left unused is not saved up. */
-export const withArrival = (governor: GovernorState, tenant: string): GovernorState => {
-  if (governor.queue.some((call) => call.tenant === tenant)) return governor;
-  const had = Math.max(hadBy(governor, tenant), governor.fairLine);
-  return { ...governor, shares: withHad(governor.shares, tenant, had) };
+export const arrive = (draft: GovernorDraft, tenant: string): void => {
+  if (!draft.isWaiting(tenant)) draft.had.set(tenant, Math.max(hadBy(draft, tenant), draft.fairLine));
 };
 
-/** Books a call to its tenant. */
-export const withServed = (governor: GovernorState, { tenant, model, tokens }: QueuedCall): GovernorState => {
-  const had = hadBy(governor, tenant) + costOf(governor, model, tokens) / weightOf(governor.settings, tenant);
-  const fairLine = governor.queue.reduce((least, call) => Math.min(least, hadBy(governor, call.tenant)), Infinity);
-  return {
-    ...governor,
-    shares: withHad(governor.shares, tenant, had),
-    fairLine: Math.max(governor.fairLine, Number.isFinite(fairLine) ? fairLine : 0),
-  };
+/** Books a call to its tenant, while it still waits: it is one of those that the fair line is drawn by. */
+export const serve = (draft: GovernorDraft, { tenant, model, tokens }: QueuedCall): void => {
+  let least = Infinity;
+  for (const waiting of draft.waitingTenants()) least = Math.min(least, hadBy(draft, waiting));
+  const had = hadBy(draft, tenant) + costOf(draft, model, tokens) / weightOf(draft.settings, tenant);
+  draft.had.set(tenant, had);
+  if (Number.isFinite(least)) draft.fairLine = Math.max(draft.fairLine, least);
 };
 
 /** Gives a tenant back what a call did not use, or books what it used beyond its grant; null: it was not made. */
-export const withUsed = (
-  governor: GovernorState,
-  { tenant, model, tokens }: QueuedCall,
-  used: number | null,
-): GovernorState => {
-  const cost = used === null ? 0 : costOf(governor, model, used);
-  const difference = (cost - costOf(governor, model, tokens)) / weightOf(governor.settings, tenant);
-  return { ...governor, shares: withHad(governor.shares, tenant, hadBy(governor, tenant) + difference) };
+export const correct = (draft: GovernorDraft, { tenant, model, tokens }: QueuedCall, used: number | null): void => {
+  const cost = used === null ? 0 : costOf(draft, model, used);
+  const difference = (cost - costOf(draft, model, tokens)) / weightOf(draft.settings, tenant);
+  draft.had.set(tenant, hadBy(draft, tenant) + difference);
 };
 
-/** Forgets tenants that a newcomer would stand no worse than. */
-export const withoutIdle = (governor: GovernorState): GovernorState => {
-  const isActive = (tenant: string): boolean =>
-    governor.queue.some((call) => call.tenant === tenant) || governor.grants.some((grant) => grant.tenant === tenant);
-  const shares = governor.shares.filter(({ tenant, had }) => isActive(tenant) || had > governor.fairLine);
-  const isIdle = governor.queue.length === 0 && governor.grants.length === 0;
-  return isIdle ? { ...governor, shares: [], fairLine: 0 } : { ...governor, shares };
+/** The calls of each tenant that wait, whose turn comes last first. */
+export type Turns = Map<string, QueuedCall[]>;
+
+export const turnsOf = ({ queue, settings }: GovernorDraft, now: number): Turns => {
+  const ranks = new Map<string, QueuedCall[][]>();
+  for (const call of queue.values()) {
+    const ofTenant = ranks.get(call.tenant) ?? [[], [], []];
+    ofTenant[rankOf(call, now, settings.agingMs)]?.push(call);
+    ranks.set(call.tenant, ofTenant);
+  }
+  return new Map([...ranks].map(([tenant, ofTenant]) => [tenant, ofTenant.flat().reverse()]));
 };
 
-/** Whose turn it is, of the calls that `mayGo`; null: none. */
+/** Takes out whose turn it is, of the calls that `mayGo`; null: none. Those that may not are out of turn until the next step. */
 export const nextCall = (
-  governor: GovernorState,
-  now: number,
+  draft: GovernorDraft,
+  turns: Turns,
   mayGo: (call: QueuedCall) => boolean,
 ): QueuedCall | null => {
-  const { queue, settings } = governor;
-  const firsts = new Map<string, { call: QueuedCall; rank: number }>();
-  for (const call of queue) {
-    if (!mayGo(call)) continue;
-    const first = firsts.get(call.tenant);
-    const rank = rankOf(call, now, settings.agingMs);
-    if (!first || rank < first.rank) firsts.set(call.tenant, { call, rank });
+  const firsts: { call: QueuedCall; had: number }[] = [];
+  for (const [tenant, calls] of turns) {
+    let first = calls.at(-1);
+    while (first && !mayGo(first)) {
+      calls.pop();
+      first = calls.at(-1);
+    }
+    if (first) firsts.push({ call: first, had: hadBy(draft, tenant) });
+    else turns.delete(tenant);
   }
-  const tenants = [...firsts.values()].map((first) => ({ ...first, had: hadBy(governor, first.call.tenant) }));
-  const least = Math.min(...tenants.map(({ had }) => had));
-  const turn = tenants
+  const least = firsts.reduce((lowest, { had }) => Math.min(lowest, had), Infinity);
+  // Without ageing: a tenant does not come before others by having much that waits.
+  const before = (a: (typeof firsts)[number], b: (typeof firsts)[number]): number =>
+    tierRank[a.call.tier] - tierRank[b.call.tier] || a.had - b.had || a.call.since - b.call.since;
+  const turn = firsts
     .filter(({ had }) => had <= least + tierLead)
-    // Without ageing: a tenant does not come before others by having much that waits.
-    .sort((a, b) => tierRank[a.call.tier] - tierRank[b.call.tier] || a.had - b.had || a.call.since - b.call.since)[0];
+    .reduce<
+      (typeof firsts)[number] | null
+    >((best, each) => (best === null || before(each, best) < 0 ? each : best), null);
+  if (turn) turns.get(turn.call.tenant)?.pop();
   return turn?.call ?? null;
 };

@@ -1,7 +1,8 @@
-import { withoutIdle } from './fairness.js';
+import { GovernorDraft } from './draft.js';
+import { endLost } from './ending.js';
 import { grantCalls } from './grant.js';
 import { type GovernorEvent, hear, type Refusal } from './hear.js';
-import { withoutLost } from './ending.js';
+import type { Pool } from './pool.js';
 import type { Grant, GovernorState } from './state.js';
 
 export interface GovernorStep {
@@ -15,17 +16,14 @@ export interface GovernorStep {
   nextAt: number | null;
 }
 
-/** A model that has no limits of its own and is not paused needs no pool. */
-const withoutIdlePools = (governor: GovernorState, now: number): GovernorState => ({
-  ...governor,
-  pools: governor.pools.filter(
+/** A model that has no limits of its own and is not paused, or was not lately, needs no pool. */
+const withoutIdlePools = ({ pools, settings }: GovernorDraft, now: number): Pool[] =>
+  pools.filter(
     ({ model, pausedUntil, throttles }) =>
       model === null ||
-      governor.settings.models.some((each) => each.model === model) ||
-      pausedUntil > now ||
-      (throttles > 0 && pausedUntil + governor.settings.longestBackoffMs > now),
-  ),
-});
+      settings.models.some((each) => each.model === model) ||
+      pausedUntil + (throttles > 0 ? settings.longestBackoffMs : 0) > now,
+  );
 
 /**
  * One step of a provider's governor: takes in what was said, ends grants whose time is over, and grants what may go out. Pure:
@@ -38,26 +36,22 @@ export const stepGovernor = (
   now: number,
   jitter = 0,
 ): GovernorStep => {
-  const refused: Refusal[] = [];
-  const expired: Grant[] = [];
-  const again: Grant[] = [];
-  let governor = before;
-  for (const event of events) {
-    const heard = hear(governor, event, now, jitter);
-    governor = heard.governor;
-    if (heard.refusal) refused.push(heard.refusal);
-    if (heard.again) again.push(heard.again);
-    expired.push(...(heard.expired ?? []));
-  }
-  const left = withoutLost(governor, now, ({ expiresAt }) => expiresAt <= now);
-  expired.push(...left.expired);
-  const { governor: after, granted, readyAt } = grantCalls(withoutIdlePools(left.governor, now), now);
-  const dues = [...after.grants.map(({ expiresAt }) => expiresAt), ...(readyAt === null ? [] : [readyAt])];
+  const draft = new GovernorDraft(before);
+  const heard = events.map((event) => hear(draft, event, now, jitter));
+  const expired = [
+    ...heard.flatMap((each) => each.expired ?? []),
+    ...endLost(draft, now, ({ expiresAt }) => expiresAt <= now),
+  ];
+  draft.pools = withoutIdlePools(draft, now);
+  const { granted, readyAt } = grantCalls(draft, now);
+  const again = heard.flatMap((each) => draft.grants.get(each.again ?? '') ?? []);
+  let nextAt = readyAt;
+  for (const { expiresAt } of draft.grants.values()) nextAt = Math.min(nextAt, expiresAt);
   return {
-    governor: withoutIdle(after),
-    granted: [...again.filter(({ id }) => after.grants.some((grant) => grant.id === id)), ...granted],
-    refused,
+    governor: draft.state(),
+    granted: [...again, ...granted],
+    refused: heard.flatMap(({ refusal }) => refusal ?? []),
     expired,
-    nextAt: dues.length > 0 ? Math.min(...dues) : null,
+    nextAt: Number.isFinite(nextAt) ? nextAt : null,
   };
 };

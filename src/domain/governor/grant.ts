@@ -1,73 +1,52 @@
 import { breakerStep } from './breaker.js';
-import { nextCall, withServed } from './fairness.js';
+import type { GovernorDraft } from './draft.js';
+import { nextCall, serve, turnsOf } from './fairness.js';
 import { type Pool, readyAt, withGrant } from './pool.js';
-import { type Grant, type GovernorState, isOf, type QueuedCall } from './state.js';
+import { type Grant, isOf, type QueuedCall } from './state.js';
 
-export interface Granted {
-  governor: GovernorState;
-  granted: Grant[];
-  /** When the first call that waits for time alone can go out, epoch milliseconds; null: none does. */
-  readyAt: number | null;
-}
-
-const withCall = (governor: GovernorState, call: QueuedCall, now: number): GovernorState => {
-  const { settings, breaker } = governor;
-  const grant: Grant = {
-    ...call,
-    grantedAt: now,
-    expiresAt: now + settings.leaseMs,
-    sentAt: null,
-    breakerEpoch: breaker.epoch,
-  };
-  // Booked while it still stands in the queue: it is one of those that the fair line is drawn by.
-  const served = withServed(governor, call);
-  return {
-    ...served,
-    queue: served.queue.filter((each) => each !== call),
-    grants: [...served.grants, grant],
-    pools: served.pools.map((pool) => (isOf(pool, call.model) ? withGrant(pool, call.tokens, now, settings) : pool)),
-  };
+const grantCall = (draft: GovernorDraft, call: QueuedCall, now: number): Grant => {
+  const { settings, breaker } = draft;
+  const expiresAt = now + settings.leaseMs;
+  const grant: Grant = { ...call, grantedAt: now, expiresAt, sentAt: null, breakerEpoch: breaker.epoch };
+  serve(draft, call);
+  draft.grant(grant);
+  draft.changePools(call.model, (pool) => withGrant(pool, call.tokens, now, settings));
+  return grant;
 };
 
 /** A breaker whose time is over lets one call try the provider. */
-const cooled = (governor: GovernorState, now: number): GovernorState => {
-  const { breaker, settings } = governor;
-  if (breaker.state !== 'OPEN' || now < breaker.coolUntil) return governor;
-  return { ...governor, breaker: breakerStep(breaker, 'COOLED', settings.breaker, now) };
-};
-
-const isTrying = ({ breaker, grants }: GovernorState): boolean =>
-  breaker.state === 'HALF_OPEN' && grants.some(({ breakerEpoch }) => breakerEpoch === breaker.epoch);
+const isTrying = ({ breaker, grants }: GovernorDraft): boolean =>
+  breaker.state === 'HALF_OPEN' && [...grants.values()].some(({ breakerEpoch }) => breakerEpoch === breaker.epoch);
 
 /**
  * Grants what may go out now, in turn. A call that has to wait keeps its place: no later one overtakes it in a pool that it waits
  * for, so that a large one is not starved by small ones; calls of other models go on.
+ * @returns what is granted, and when the first call that waits for time alone can go out; Infinity: none does
  */
-export const grantCalls = (before: GovernorState, now: number): Granted => {
-  let governor = cooled(before, now);
-  const { breaker, settings } = governor;
-  if (breaker.state === 'OPEN')
-    return { governor, granted: [], readyAt: governor.queue.length > 0 ? breaker.coolUntil : null };
+export const grantCalls = (draft: GovernorDraft, now: number): { granted: Grant[]; readyAt: number } => {
+  const { settings } = draft;
+  const granted: Grant[] = [];
+  if (draft.breaker.state === 'OPEN') {
+    const { coolUntil } = draft.breaker;
+    if (now < coolUntil) return { granted, readyAt: draft.queue.size > 0 ? coolUntil : Infinity };
+    draft.breaker = breakerStep(draft.breaker, 'COOLED', settings.breaker, now);
+  }
   const taken = new Set<Pool['model']>();
-  const first = governor.grants.length;
+  const turns = turnsOf(draft, now);
   let soonest = Infinity;
-  while (!isTrying(governor)) {
-    const call = nextCall(governor, now, ({ model }) => !taken.has(null) && !taken.has(model));
+  while (!isTrying(draft) && !taken.has(null)) {
+    const call = nextCall(draft, turns, ({ model }) => !taken.has(model));
     if (!call) break;
-    const waits = governor.pools
+    const waits = draft.pools
       .filter((pool) => isOf(pool, call.model))
       .map((pool) => ({ model: pool.model, at: readyAt(pool, call.tokens, now, settings) }));
     const at = Math.max(...waits.map((wait) => wait.at));
     if (at <= now) {
-      governor = withCall(governor, call, now);
+      granted.push(grantCall(draft, call, now));
       continue;
     }
     soonest = Math.min(soonest, at);
     for (const wait of waits) if (wait.at > now) taken.add(wait.model);
   }
-  return {
-    governor,
-    granted: governor.grants.slice(first),
-    readyAt: Number.isFinite(soonest) ? soonest : null,
-  };
+  return { granted, readyAt: soonest };
 };

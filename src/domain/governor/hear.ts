@@ -1,7 +1,8 @@
-import { type Ending, poolWith, withEnding, withoutLost, withSentGrant } from './ending.js';
-import { withArrival } from './fairness.js';
+import type { GovernorDraft } from './draft.js';
+import { endGrant, type Ending, endLost, noteSent, poolWith } from './ending.js';
+import { arrive } from './fairness.js';
 import { newPool, type Pool } from './pool.js';
-import { type Demand, type Grant, type GovernorSettings, type GovernorState, isOf, unlimited } from './state.js';
+import { type Demand, type Grant, type GovernorSettings, isOf, unlimited } from './state.js';
 
 /**
  * What workers say. When a call was sent is told as milliseconds ago, by the worker's own clock: what a message takes on its
@@ -29,14 +30,14 @@ export interface Refusal {
 }
 
 export interface Heard {
-  governor: GovernorState;
   refusal?: Refusal;
-  again?: Grant;
+  /** The id of a call that asks for the grant that it has. */
+  again?: string;
   expired?: Grant[];
 }
 
 /** Why a call can never be granted, or not be taken in; null: it is. */
-const refusalOf = ({ pools, queue, settings }: GovernorState, { id, model, tokens }: Demand): Refusal | null => {
+const refusalOf = ({ pools, queue, settings }: GovernorDraft, { id, model, tokens }: Demand): Refusal | null => {
   const refuse = (message: string, retryable: boolean): Refusal => ({ id, code: 'EWINDOW', message, retryable });
   if (!Number.isSafeInteger(tokens) || tokens < 0) {
     return refuse(`the tokens of a call are a whole number, 0 or more; got ${tokens}`, false);
@@ -51,60 +52,63 @@ const refusalOf = ({ pools, queue, settings }: GovernorState, { id, model, token
       return refuse(`${name} is limited to ${limit} ${kind}, and the call needs ${needs[kind]}; ${advice}`, false);
     }
   }
-  if (queue.length < settings.maxQueued) return null;
-  return refuse(`${queue.length} calls wait for ${settings.provider} already; try again later`, true);
+  if (queue.size < settings.maxQueued) return null;
+  return refuse(`${queue.size} calls wait for ${settings.provider} already; try again later`, true);
 };
 
-const wanted = (governor: GovernorState, demand: Demand, now: number): Heard => {
-  const again = governor.grants.find(({ id }) => id === demand.id);
-  if (again) return { governor, again };
-  if (governor.queue.some(({ id }) => id === demand.id)) return { governor };
-  const refusal = refusalOf(governor, demand);
-  if (refusal) return { governor, refusal };
-  const arrived = withArrival(governor, demand.tenant);
-  return { governor: { ...arrived, queue: [...arrived.queue, { ...demand, since: now }] } };
+const wanted = (draft: GovernorDraft, demand: Demand, now: number): Heard => {
+  if (draft.grants.has(demand.id)) return { again: demand.id };
+  if (draft.queue.has(demand.id)) return {};
+  const refusal = refusalOf(draft, demand);
+  if (refusal) return { refusal };
+  arrive(draft, demand.tenant);
+  draft.enqueue({ ...demand, since: now });
+  return {};
 };
 
-const withSettings = (governor: GovernorState, settings: GovernorSettings): GovernorState => {
+const change = (draft: GovernorDraft, settings: GovernorSettings): void => {
   const limitsOf = (model: string | null): Pool['limits'] =>
     model === null ? settings.limits : (settings.models.find((each) => each.model === model)?.limits ?? unlimited);
-  const known = new Set(governor.pools.map(({ model }) => model));
+  const known = new Set(draft.pools.map(({ model }) => model));
   const added = settings.models.filter(({ model }) => !known.has(model));
-  const next = { ...governor, settings };
-  const pools = [
+  draft.settings = settings;
+  draft.pools = [
     // The pace was that of other limits; the window itself knows what was used.
-    ...governor.pools.map((pool) => ({ ...pool, limits: limitsOf(pool.model), paced: { requests: 0, tokens: 0 } })),
-    ...added.map(({ model, limits }) => poolWith(next, newPool(model, limits))),
+    ...draft.pools.map((pool) => ({ ...pool, limits: limitsOf(pool.model), paced: { requests: 0, tokens: 0 } })),
+    ...added.map(({ model, limits }) => poolWith(draft, newPool(model, limits))),
   ];
-  return { ...next, pools };
 };
 
 /** Takes in what a worker says; what is said of a call that is over changes nothing. `jitter` is 0 to 1. */
-export const hear = (governor: GovernorState, event: GovernorEvent, now: number, jitter: number): Heard => {
-  const grantOf = (id: string): Grant | undefined => governor.grants.find((grant) => grant.id === id);
+export const hear = (draft: GovernorDraft, event: GovernorEvent, now: number, jitter: number): Heard => {
   switch (event.type) {
     case 'wanted':
-      return wanted(governor, event.demand, now);
+      return wanted(draft, event.demand, now);
     case 'withdrawn':
-      return { governor: { ...governor, queue: governor.queue.filter(({ id }) => id !== event.id) } };
+      draft.dequeue(event.id);
+      return {};
     case 'sent': {
-      const grant = grantOf(event.id);
-      return { governor: grant ? withSentGrant(governor, grant, now - Math.max(0, event.agoMs), now) : governor };
+      const grant = draft.grants.get(event.id);
+      if (grant) noteSent(draft, grant, now - Math.max(0, event.agoMs), now);
+      return {};
     }
     case 'ended': {
-      const grant = grantOf(event.id);
-      return { governor: grant ? withEnding(governor, grant, event, now, jitter) : governor };
+      const grant = draft.grants.get(event.id);
+      if (grant) endGrant(draft, grant, event, now, jitter);
+      return {};
     }
     case 'alive': {
-      const expiresAt = now + governor.settings.leaseMs;
-      const grants = governor.grants.map((each) => (each.worker === event.worker ? { ...each, expiresAt } : each));
-      return { governor: { ...governor, grants } };
+      const expiresAt = now + draft.settings.leaseMs;
+      for (const grant of draft.grants.values()) {
+        if (grant.worker === event.worker) draft.grants.set(grant.id, { ...grant, expiresAt });
+      }
+      return {};
     }
-    case 'dead': {
-      const queue = governor.queue.filter(({ worker }) => worker !== event.worker);
-      return withoutLost({ ...governor, queue }, now, ({ worker }) => worker === event.worker);
-    }
+    case 'dead':
+      for (const { id, worker } of draft.queue.values()) if (worker === event.worker) draft.dequeue(id);
+      return { expired: endLost(draft, now, ({ worker }) => worker === event.worker) };
     case 'settings':
-      return { governor: withSettings(governor, event.settings) };
+      change(draft, event.settings);
+      return {};
   }
 };

@@ -147,6 +147,14 @@ describe('a grant', () => {
     expect(play.after(10_001)).toEqual(['b']);
     expect(play.end('a', { agoMs: 10_001 })).toEqual([]);
   });
+  test('is corrected at the time when it was sent, where that was told before', () => {
+    const play = new GovernorPlay({ limits: limits({ tokens: 100 }) });
+    play.want({ id: 'a', tokens: 80 });
+    play.say([{ type: 'sent', id: 'a', agoMs: 0 }]);
+    play.now += 2_000;
+    play.end('a', { tokens: 10, agoMs: 500 });
+    expect(play.want({ id: 'b', tokens: 90 })).toEqual(['b']);
+  });
   test('that is not used gives back all it held', () => {
     const play = new GovernorPlay({ limits: limits({ requests: 1, tokens: 10 }) });
     expect(play.want({ id: 'a', tokens: 10 }, { id: 'b', tokens: 10 })).toEqual(['a']);
