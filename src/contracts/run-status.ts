@@ -58,6 +58,26 @@ export const runStepStatusSchema = z
   })
   .meta({ id: 'RunStepStatus' });
 
+/** A step that is about to be done, as it is defined. */
+export const nextStepSchema = z
+  .strictObject({
+    phase: z.string(),
+    name: z.string(),
+    kind: z.enum(runStepKinds),
+    does: z.json().meta({
+      description:
+        'Of a command the program with its arguments and its sandbox, of any other work the body that would start it by ' +
+        'itself; null: it only asks.',
+    }),
+    on_error: z.enum(['fail', 'ask']),
+    asks: z
+      .enum(['approval', 'choice', 'input'])
+      .nullable()
+      .meta({ description: 'What its gate asks; null: it has none.' }),
+  })
+  .meta({ id: 'RunNextStep' });
+export type NextStep = z.infer<typeof nextStepSchema>;
+
 export const runResultSchema = z
   .strictObject({
     outcome: z.enum(['completed', 'cancelled']),
@@ -96,6 +116,11 @@ export const runStatusSchema = z
     step: z.string().nullable(),
     phases: z.array(z.strictObject({ name: z.string(), steps: z.array(runStepStatusSchema) })),
     feedback: z.array(runFeedbackSchema).meta({ description: 'What people were asked, the open one last.' }),
+    next: z.array(nextStepSchema).meta({
+      description:
+        'While an approval is open, what it lets begin: every step up to the next gate. Empty: no approval is open, or the ' +
+        'run completes.',
+    }),
     waiting: waitingSchema.nullable(),
     result: runResultSchema.nullable(),
     error: runErrorSchema

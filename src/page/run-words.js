@@ -3,11 +3,23 @@ import { describeCommon, firstLine, headline, sentence, words } from './model.js
 
 export const stepName = (phase, step) => `${phase} → ${step}`;
 
-/** What follows an approval: steps as [phase, name, kind]. */
-export const nextWords = (next, most = 6) => {
+const plainWord = /^[\w@%+=:,./-]+$/;
+
+const commandWords = ({ argv = [] }, most = 160) => {
+  const said = argv.map((part) => (plainWord.test(part) ? part : JSON.stringify(part))).join(' ');
+  return said.length > most ? `${said.slice(0, most)}…` : said;
+};
+
+/** What an approval lets begin, up to the next gate, and what comes after that; a command with its arguments. */
+export const nextWords = ({ next, later }, most = 6) => {
   if (next.length === 0) return 'the run is complete';
-  const names = next.slice(0, most).map(([phase, name, kind]) => `${stepName(phase, name)} (${kind})`);
-  return `${names.join(', ')}${next.length > most ? ` and ${next.length - most} more` : ''}`;
+  const names = next
+    .slice(0, most)
+    .map(({ phase, name, kind, does }) =>
+      kind === 'command' ? `${stepName(phase, name)}: ${commandWords(does)}` : `${stepName(phase, name)} (${kind})`,
+    );
+  const left = next.length > most ? ` and ${next.length - most} more` : '';
+  return `${names.join(', then ')}${left}${later.length > 0 ? `; ${later.length} more after that gate` : ''}`;
 };
 
 const sorted = (_, value) =>

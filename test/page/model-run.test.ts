@@ -11,7 +11,7 @@ interface RunModel {
 }
 interface RunWords {
   promptParts: (prompt: string, output?: unknown) => { question: string; output: unknown };
-  nextWords: (next: string[][]) => string;
+  nextWords: (content: { next: object[]; later: object[] }) => string;
   announcement: (model: { status: RunStatus | null }) => string;
   describeEvent: (event: RunDurableEvent) => [string, string];
 }
@@ -85,9 +85,13 @@ describe('the question of a prompt', () => {
   });
 
   test('says what follows', () => {
-    expect(nextWords([])).toBe('the run is complete');
-    const many = Array.from({ length: 8 }, (_, index) => ['b', `s${index}`, 'gate']);
-    expect(nextWords(many)).toMatch(/^b → s0 \(gate\), .* and 2 more$/);
+    expect(nextWords({ next: [], later: [] })).toBe('the run is complete');
+    const make = { phase: 'b', name: 'make', kind: 'command', does: { argv: ['sh', '-c', 'make it'] } };
+    const many = Array.from({ length: 7 }, (_, index) => ({ phase: 'b', name: `s${index}`, kind: 'gate', does: null }));
+    expect(nextWords({ next: [make, ...many], later: [] })).toMatch(
+      /^b → make: sh -c "make it", then b → s0 \(gate\), .* and 2 more$/,
+    );
+    expect(nextWords({ next: [make], later: [['b', 'c', 'command']] })).toMatch(/make it"; 1 more after that gate$/);
   });
 });
 

@@ -1,12 +1,13 @@
 import type { FeedbackOptionBody, GivenFeedback } from '../../contracts/feedback.js';
 import type { Json } from '../../contracts/frames.js';
-import type { RunFeedback } from '../../contracts/run-status.js';
+import type { NextStep, RunFeedback } from '../../contracts/run-status.js';
 import { nextApprovalDue, openApproval, stepApproval, useApproval } from '../approval.js';
 import { closeFeedback, type FeedbackRefusal, nextFeedbackDue, openFeedback, stepFeedback } from '../feedback.js';
 import { sha256 } from '../sha256.js';
 import { answerText } from '../text.js';
 import { gateSubject, shownOutput } from './gate-content.js';
 import { gateTerms } from './gate-terms.js';
+import { nextSteps, nextWords } from './next-steps.js';
 import type { GateSetup } from './setup.js';
 import { currentStep, openRequest, redonePosition, type RunState, stepName } from './state.js';
 
@@ -31,33 +32,50 @@ const textOf = (output: Json): string => {
     .join('\n');
 };
 
-const promptOf = (run: RunState, { prompt }: GateSetup): string => {
-  const text = textOf(shownOutput(run.steps, run.position));
-  if (text === '') return prompt;
-  const cut = text.length > shownChars ? `${text.slice(0, shownChars)}… (the whole stands in the status)` : text;
-  return `${prompt}\n\n${cut}`;
-};
-
-const subjectOf = ({ setup, steps, position }: RunState): object => {
-  const shown = setup.steps.map(({ phase, name, work }, index) => ({
+const shownSteps = ({ setup, steps }: RunState): Parameters<typeof gateSubject>[0]['steps'] =>
+  setup.steps.map(({ phase, name, work }, index) => ({
     phase,
     name,
     kind: work.kind,
     tries: steps[index]?.attempts.length ?? 0,
     output: steps[index]?.output ?? null,
   }));
-  return gateSubject(setup.id, setup.workId, shown, position);
+
+const promptOf = (run: RunState, { prompt }: GateSetup): string => {
+  const text = textOf(shownOutput(shownSteps(run), run.position));
+  if (text === '') return prompt;
+  const cut = text.length > shownChars ? `${text.slice(0, shownChars)}… (the whole stands in the status)` : text;
+  return `${prompt}\n\n${cut}`;
+};
+
+const subjectOf = (run: RunState): object => {
+  const { setup, workspace, position } = run;
+  return gateSubject({
+    id: setup.id,
+    workId: setup.workId,
+    folder: workspace?.path ?? null,
+    steps: shownSteps(run),
+    position,
+    next: nextSteps(setup, position),
+  });
+};
+
+/** So many steps stand in the words of an option; all of them are in the content. */
+const saidSteps = 5;
+
+const goesOnWith = (next: readonly NextStep[]): string => {
+  const said = next.slice(0, saidSteps).map(nextWords).join(', then ');
+  return `goes on with ${said}${next.length > saidSteps ? ` and ${next.length - saidSteps} more` : ''}`;
 };
 
 /** What each answer to an approval does here, in words. */
 const effectOf = (run: RunState, value: string): string => {
-  const { setup, position } = run;
-  const next = setup.steps[position + 1];
+  const next = nextSteps(run.setup, run.position);
   const redone = redonePosition(run);
-  const again = redone === null ? null : setup.steps[redone];
+  const again = redone === null ? null : run.setup.steps[redone];
   switch (value.toLowerCase()) {
     case 'approve':
-      return next ? `goes on with ${stepName(next)}` : 'completes the run';
+      return next.length === 0 ? 'completes the run' : goesOnWith(next);
     case 'request_changes':
       return again ? `does ${stepName(again)} again with the comment` : '';
     default:

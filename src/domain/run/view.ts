@@ -4,8 +4,17 @@ import { iso } from '../instant.js';
 import { spend } from '../refinement/calls.js';
 import { isTerminal } from '../machine.js';
 import { runMachine } from './machine.js';
+import { nextSteps } from './next-steps.js';
 import type { RunWorkspace, StepSetup } from './setup.js';
-import { type AttemptRecord, currentStep, type RunState, spentOf, type StepRecord, stepName } from './state.js';
+import {
+  type AttemptRecord,
+  currentStep,
+  openRequest,
+  type RunState,
+  spentOf,
+  type StepRecord,
+  stepName,
+} from './state.js';
 import { describeWaiting } from './waiting.js';
 
 const lifecycleOf: Readonly<Record<RunStateName, Lifecycle>> = {
@@ -85,6 +94,7 @@ export const runStatus = (run: RunState): RunStatus => {
     step: at?.name ?? null,
     phases: phasesOf(run),
     feedback: run.feedback,
+    next: openRequest(run)?.request.type === 'approval' ? nextSteps(setup, run.position) : [],
     waiting: describeWaiting(run),
     result: run.result,
     error: run.error,

@@ -114,6 +114,7 @@ export const runStatusExample: RunStatus = {
       used_at: null,
     },
   ],
+  next: [],
   waiting: {
     for: 'person',
     since: later,

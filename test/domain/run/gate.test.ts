@@ -25,7 +25,7 @@ describe('a gate of a run', () => {
       expires_at: null,
     });
     expect(at.request.options.map(({ value, effect }) => `${value}: ${effect}`)).toEqual([
-      'approve: goes on with build -> b',
+      'approve: goes on with build -> b: true',
       'request_changes: does build -> a again with the comment',
       'reject: cancels the run; what it has done stays',
     ]);
@@ -37,6 +37,39 @@ describe('a gate of a run', () => {
     expect(at.request.digest).toBe(digest());
     at.answer('approve', { digest: digest() });
     expect(at.request).toMatchObject({ step: 'sure', digest: digest() });
+  });
+
+  test('after another gate still shows, and is bound to, the work and not the answer that was given there', () => {
+    const at = started([aStep('a'), aGate('one'), aGate('two'), aStep('b')])
+      .done('the result')
+      .answer('approve');
+    expect([at.request.step, at.request.prompt]).toEqual(['two', 'Go on?\n\nthe result']);
+    expect(gateContent(runStatus(at.run))).toMatchObject({ step: 'two', output: 'the result' });
+  });
+
+  test('shows and approves what is done next, with every argument, up to the next gate', () => {
+    const steps = (argv: string[], last = 'echo') => [
+      aStep('a', { gate }),
+      aStep('b', { with: { argv, env: { MODE: 'x' } } }),
+      aStep('c', { kind: 'refinement', gate }),
+      aStep('d', { with: { argv: [last] } }),
+    ];
+    const asking = (...of: Parameters<typeof steps>): RunPlay => started(steps(...of)).done('made');
+    const at = asking(['deploy', '--to', 'the shop']);
+    expect(at.request.options[0]?.effect).toBe(
+      'goes on with build -> b: deploy --to "the shop", then build -> c (refinement)',
+    );
+    expect(gateContent(runStatus(at.run))).toMatchObject({
+      workspace: '/runs/run-1',
+      next: [
+        { name: 'b', does: { argv: ['deploy', '--to', 'the shop'], env: { MODE: 'x' } }, asks: null },
+        { name: 'c', does: { task: 'Write it' }, asks: 'approval' },
+      ],
+      later: [['build', 'd', 'command']],
+    });
+    expect(asking(['deploy', '--to', 'elsewhere']).request.digest).not.toBe(at.request.digest);
+    expect(asking(['deploy', '--to', 'the shop'], 'true').request.digest).toBe(at.request.digest);
+    expect(runStatus(at.answer('approve').run).next).toEqual([]);
   });
 
   test('as a step of its own only asks, and offers no changes where nothing came before', () => {
