@@ -52,5 +52,5 @@ export const delegate = (draft: TeamDraft, given: Delegate, by: string | null): 
 export const backgroundRefused = (): Refusal =>
   refused(
     'invalid_request',
-    'background agents are switched off here (PARLEY_USE_BACKGROUND_AGENTS=false); leave background out',
+    'background agents are switched off here (PARLEY_USE_BACKGROUND_AGENTS=false); set background to false',
   );
