@@ -49,6 +49,6 @@ export const nextWords = ({ phase, name, kind, does }: NextStep): string => {
   const at = `${phase} -> ${name}`;
   if (kind !== 'command') return `${at} (${kind})`;
   const argv = typeof does === 'object' && does !== null && !Array.isArray(does) ? does['argv'] : null;
-  const said = Array.isArray(argv) ? argv.map((part) => word(String(part))).join(' ') : '';
+  const said = Array.isArray(argv) ? argv.map((part) => (typeof part === 'string' ? word(part) : '')).join(' ') : '';
   return `${at}: ${said.length > saidChars ? `${said.slice(0, saidChars)}…` : said}`;
 };
