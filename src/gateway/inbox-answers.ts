@@ -12,12 +12,12 @@ import { askedOf, type AskingKind } from './asking-kinds.js';
 import { inParallel } from './in-parallel.js';
 
 /**
- * Pieces of work that are answered at the same time: many, so that the answers come before most of what they set going, and no
- * more than a worker takes in within the time that it has for one task.
+ * Pieces of work that are answered at the same time: so many that most answers are there before what the first ones set going,
+ * which otherwise stands in the same line.
  */
-const answersAtOnce = 64;
+const answersAtOnce = 256;
 /** Milliseconds of one call in which answers that were not taken are given again. */
-const callPatienceMs = 60_000;
+const callPatienceMs = 120_000;
 /** Milliseconds before what is busy is given its answer again. */
 const retryMs = 250;
 

@@ -31,7 +31,7 @@ export interface InboxOptions {
   givingMs: number;
 }
 
-const defaults: InboxOptions = { atOnce: 16, answerMs: 3_000, patienceMs: 10_000, givingMs: 20_000 };
+const defaults: InboxOptions = { atOnce: 16, answerMs: 3_000, patienceMs: 10_000, givingMs: 60_000 };
 
 /** What is shown was asked for at most so many milliseconds ago. */
 const shownForMs = 1_000;
@@ -110,6 +110,8 @@ export class Inbox {
   readonly #reading = new Map<string, Promise<void>>();
   /** Requests that were answered here a moment ago, by their work, oldest first. */
   readonly #answered = new Map<string, { requestId: string; at: number }>();
+  /** What waited when it was last looked at, and which of all. */
+  #last: (InboxFilter & { waiting: WorkItem[]; at: number }) | null = null;
   readonly #options: InboxOptions;
 
   constructor(
@@ -128,7 +130,9 @@ export class Inbox {
   /** One page. @throws ParleyError invalid_request for a cursor that is none, unavailable */
   async list({ order, limit, cursor, ...filter }: InboxPage): Promise<InboxList> {
     const after = cursor === undefined ? null : placeAt(cursor, order);
-    const waiting = await this.waiting(filter);
+    // Who turns pages reads on in the list of a moment ago.
+    const last = after === null ? null : this.#lastOf(filter);
+    const waiting = last ?? (await this.waiting(filter));
     await this.readAll(waiting, placedForMs);
     const placed = waiting.flatMap((work) => {
       const item = this.#known.get(work.id)?.item;
@@ -142,7 +146,7 @@ export class Inbox {
       page.map(({ work }) => work),
       shownForMs,
     );
-    const last = page.at(-1);
+    const end = page.at(-1);
     return {
       items: page.flatMap(({ work }) => this.item(work.id) ?? []),
       open: placed.length,
@@ -150,7 +154,7 @@ export class Inbox {
         const { item, fault } = this.#known.get(id) ?? { item: null, fault: null };
         return fault !== null && item === null ? [{ work_id: id, kind, message: fault }] : [];
       }),
-      next_cursor: last && rest.length > page.length ? cursorOf(last.place, order) : null,
+      next_cursor: end && rest.length > page.length ? cursorOf(end.place, order) : null,
     };
   }
 
@@ -192,7 +196,14 @@ export class Inbox {
       const isOfThese = (kind ?? known.kind) === known.kind && (tenant ?? known.tenant) === known.tenant;
       if (isOfThese && !ids.has(id)) this.#known.delete(id);
     }
+    this.#last = { kind, tenant, waiting, at: Date.now() };
     return waiting;
+  }
+
+  #lastOf({ kind, tenant }: InboxFilter): WorkItem[] | null {
+    const last = this.#last;
+    const isRecent = last !== null && Date.now() - last.at < recentMs;
+    return isRecent && last.kind === kind && last.tenant === tenant ? last.waiting : null;
   }
 
   /** Asks those of `waiting` that were not asked within `maxAgeMs`, as far as patience reaches. */

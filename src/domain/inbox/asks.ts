@@ -2,6 +2,8 @@ import type { Approval, Feedback, GivenFeedback } from '../../contracts/feedback
 import type { AppliedAnswer, AskedItem, InboxItem } from '../../contracts/inbox.js';
 import type { Kind, Links } from '../../contracts/work.js';
 import { approvalDigest, approvalsGiven, currentApprovers } from '../approval.js';
+import { canonicalJson } from '../canonical-json.js';
+import { sha256 } from '../sha256.js';
 
 /** What a piece of work of any kind has asked people, as its status tells it. */
 export interface Asks {
@@ -80,14 +82,14 @@ export const askedNote = (asks: Asks): AskedItem | null => {
   return asked && JSON.stringify(asked).length <= notedChars ? asked : null;
 };
 
-/** An item as it was noted, with its content only where that is what the digest of the request is made of. */
-export const readNote = (noted: AskedItem): AskedItem => {
+/** An item as it was noted, with its content only where that is what the digest of the request is made of: `hash` is sha256. */
+export const readNote = (noted: AskedItem, hash: (text: string) => string = sha256): AskedItem => {
   const { content, policy_version: version, request } = noted;
   const isWhole =
     typeof content === 'object' &&
     content !== null &&
     version !== null &&
-    approvalDigest(content, version) === request.digest;
+    hash(canonicalJson({ policy_version: version, subject: content })) === request.digest;
   return isWhole ? noted : { ...noted, content: null };
 };
 
