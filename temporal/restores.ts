@@ -35,10 +35,12 @@ export const restoreItem = ({ checkpoint, reason, by, at, fromRunId }: Restore):
 /** The attributes of the run of before, for one that has just begun and waits for nobody yet. */
 const attributesOf = ({ typedSearchAttributes: before }: WorkflowExecutionDescription, state: string) =>
   new TypedSearchAttributes([
-    ...[searchAttributes.kind, searchAttributes.tenant, searchAttributes.traceId].flatMap((key) => {
-      const value = before.get(key);
-      return value === undefined ? [] : [{ key, value }];
-    }),
+    ...[searchAttributes.kind, searchAttributes.tenant, searchAttributes.traceId, searchAttributes.name].flatMap(
+      (key) => {
+        const value = before.get(key);
+        return value === undefined ? [] : [{ key, value }];
+      },
+    ),
     { key: searchAttributes.state, value: state },
     { key: searchAttributes.awaiting, value: false },
     { key: searchAttributes.restored, value: true },

@@ -10,6 +10,7 @@ export const runDefinition: WorkDefinition<RunSetup, RunStatus> = {
   initialState: 'pending',
   summaryOf: ({ workId, steps }) =>
     `run: ${firstWords(workId)}, ${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`,
+  nameOf: ({ workId }) => workId,
   closedFromOutside: (status, how, closedAt) => ({
     ...status,
     lifecycle: how === 'FAILED' || how === 'TIMED_OUT' ? 'failed' : 'cancelled',

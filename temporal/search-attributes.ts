@@ -2,12 +2,14 @@ import { defineSearchAttributeKey, type SearchAttributeType } from '@temporalio/
 import type { ConnectionLike } from '@temporalio/client';
 import { ParleyError } from '../src/domain/errors.js';
 
-/** What an operator filters by (spec 00). Values are never encrypted: ids, names of states and tenants only. */
+/** What an operator filters by (spec 00). Values are never encrypted: ids, names of states, tenants and work only. */
 export const searchAttributes = {
   kind: defineSearchAttributeKey('ParleyKind', 'KEYWORD'),
   state: defineSearchAttributeKey('ParleyState', 'KEYWORD'),
   tenant: defineSearchAttributeKey('ParleyTenant', 'KEYWORD'),
   traceId: defineSearchAttributeKey('ParleyTraceId', 'KEYWORD'),
+  /** What people call it beside its id: the work_id of a run. */
+  name: defineSearchAttributeKey('ParleyName', 'KEYWORD'),
   /** What the work waits for (`waiting.for` of spec 08); absent while it waits for nothing. */
   waiting: defineSearchAttributeKey('ParleyWaiting', 'KEYWORD'),
   /** Whether a person's answer is awaited. */

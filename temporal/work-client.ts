@@ -30,6 +30,8 @@ export interface WorkDefinition<Setup extends WorkSetup, Status extends WorkStat
   initialState: string;
   /** What an operator sees in a list: the kind and the first words of what was asked, on one line. */
   summaryOf(setup: Setup): string;
+  /** What people call it beside its id; left out: nothing. */
+  nameOf?(setup: Setup): string;
   /** The status of a run that was closed from outside (terminated, timed out) and never wrote its end itself. */
   closedFromOutside(status: Status, how: string, closedAt: string | null): Status;
   /** The lane whose text a durable event ends, or null. */
@@ -159,6 +161,7 @@ export const createWorkClient = <Setup extends WorkSetup, Status extends WorkSta
   let eager = eagerStarts;
   const startWorkflow = async (setup: Setup, bodyHash: string, { request, carried }: StartOptions): Promise<void> => {
     const summary = definition.summaryOf(setup);
+    const name = definition.nameOf?.(setup);
     const options = {
       workflowId: setup.id,
       taskQueue,
@@ -174,6 +177,7 @@ export const createWorkClient = <Setup extends WorkSetup, Status extends WorkSta
         { key: searchAttributes.tenant, value: setup.tenant },
         { key: searchAttributes.traceId, value: setup.traceId },
         { key: searchAttributes.awaiting, value: false },
+        ...(name === undefined ? [] : [{ key: searchAttributes.name, value: name }]),
       ]),
     };
     try {

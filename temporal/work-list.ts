@@ -13,7 +13,7 @@ import { searchAttributes } from './search-attributes.js';
 /** A value in a visibility query. The gateway's schemas allow no quotes; this does not rely on it. */
 export const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
-const visibilityQuery = ({ kind, state, awaiting, isOpen, tenant }: WorkFilter): string =>
+const visibilityQuery = ({ kind, state, awaiting, isOpen, tenant, name }: WorkFilter): string =>
   [
     kind === undefined
       ? `${searchAttributes.kind.name} IS NOT NULL`
@@ -23,6 +23,7 @@ const visibilityQuery = ({ kind, state, awaiting, isOpen, tenant }: WorkFilter):
     state === undefined ? null : `${searchAttributes.state.name} = ${quoted(state)}`,
     awaiting === undefined ? null : `${searchAttributes.awaiting.name} = ${String(awaiting)}`,
     tenant === undefined ? null : `${searchAttributes.tenant.name} = ${quoted(tenant)}`,
+    name === undefined ? null : `${searchAttributes.name.name} = ${quoted(name)}`,
   ]
     .filter((clause) => clause !== null)
     .join(' AND ');

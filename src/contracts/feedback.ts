@@ -92,6 +92,11 @@ export const givenFeedbackSchema = z
     provided_by: personSchema,
     authenticated: z.boolean(),
     source: feedbackSourceSchema,
+    idempotency_key: z
+      .string()
+      .max(255)
+      .optional()
+      .meta({ description: 'That it was sent with, where it was: the same answer again is known by it.' }),
   })
   .meta({ id: 'GivenFeedback' });
 export type GivenFeedback = z.infer<typeof givenFeedbackSchema>;

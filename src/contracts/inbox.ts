@@ -25,6 +25,7 @@ export const inboxItemSchema = z
     approved_by: z.array(z.string()),
     may_answer: z.array(z.string()).nullable().meta({ description: 'null: whoever may approve at all.' }),
     may_not_approve: z.string().nullable().meta({ description: 'Who started the work.' }),
+    asked_before: z.number().int().min(0).meta({ description: 'How many requests of the work came before this one.' }),
     links: linksSchema,
   })
   .meta({ id: 'InboxItem' });
@@ -58,7 +59,11 @@ const responseSchema = z
 /** One of many answers (spec 10: `[{work_id, response, comment?}]`). */
 export const inboxAnswerSchema = z
   .strictObject({
-    work_id: z.string().min(1).max(128),
+    work_id: z
+      .string()
+      .min(1)
+      .max(128)
+      .meta({ description: 'Its id, or what people call it where that names one alone: the work_id of a run.' }),
     response: responseSchema,
     comment: z.string().max(20_000).optional(),
     request_id: feedbackRequestIdSchema.optional(),
@@ -95,6 +100,9 @@ export const inboxAnsweredSchema = z
           message: z.string(),
           open: z.boolean().meta({ description: 'Whether the work still asks, so that it can be answered again.' }),
           valid: z.array(z.string()).meta({ description: 'The options that it takes; none for free text.' }),
+          meant: z
+            .array(z.strictObject({ work_id: z.string(), valid: z.array(z.string()) }))
+            .meta({ description: 'The work of which one has to be named by its id, where `work_id` names several.' }),
         }),
       )
       .meta({ description: 'Answers that changed nothing.' }),

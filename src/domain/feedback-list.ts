@@ -21,6 +21,8 @@ export interface ReadAnswer {
   /** The option's own spelling; the input itself. */
   response: string;
   comment: string | null;
+  /** As it was written, where that is not the option's spelling: its number. */
+  word?: string;
 }
 
 /** An answer that fits none: nothing of it is applied, and what it named is asked again. */
@@ -30,6 +32,8 @@ export interface AnswerFault {
   message: string;
   /** What would have been accepted; none for an input, or where nothing is named. */
   valid: string[];
+  /** The work of which one has to be named by its own id, where the given one names several; left out: it is not that. */
+  meant?: { workId: string; valid: string[] }[];
 }
 
 export interface ReadAnswers {
@@ -39,7 +43,7 @@ export interface ReadAnswers {
 }
 
 /** What an answer says to one request, or in words why it says nothing to it. */
-export type Reply = { response: string; comment: string | null } | { fault: string };
+export type Reply = { response: string; comment: string | null; word?: string } | { fault: string };
 
 /** One answer, wherever it stood. */
 export interface AnswerItem {
@@ -143,6 +147,12 @@ const find = ({ where, id, requestId }: AnswerItem, named: Map<string, AskedWork
       workId,
       message: `${where}: ${shownId(id)} may mean ${targets.length} open requests; ${how}: ${listed(valid)}.`,
       valid,
+      ...(!isOneWork && {
+        meant: targets.map(({ work, request }) => ({
+          workId: work.runId ?? work.workId,
+          valid: optionsOf(request).map(({ value }) => value),
+        })),
+      }),
     },
   };
 };

@@ -14,6 +14,7 @@ import {
   shownId,
   within,
 } from './feedback-list.js';
+import { sameWord } from './feedback.js';
 
 const maxLines = 10_000;
 /** Of lines that are no answers, so many are named one by one. */
@@ -22,8 +23,32 @@ const namedBadLines = 20;
 const numbered = /^\s*#?(?:run\s*#?)?(\d+)\s*:(.*)$/i;
 /** An id that is no number holds no blank and no colon; it counts where it is one that can be named. */
 const named = /^\s*(?:run\s+)?([^\s:]{1,128})\s*:(.*)$/i;
+const lineEnds = /\r\n|[\n\r\u2028\u2029]/;
 /** What begins like another answer, in a comment. */
 const another = /(?<![\w#])(#|run\s*#?)?(\d{1,128})\s*:/gi;
+
+interface Line {
+  /** What its beginning may name, the likeliest first: `runner-1`; of `#org/5` that and `org/5`. */
+  ids: string[];
+  isNumbered: boolean;
+  rest: string;
+}
+
+/** A line with an id and a colon, or null. */
+const lineOf = (line: string): Line | null => {
+  const [, number, ofNumber] = numbered.exec(line) ?? [];
+  const [, name, ofName] = named.exec(line) ?? [];
+  const words = [number, name, name?.replace(/^#/, '')].filter((word) => word !== undefined && word !== '');
+  const ids = [...new Set(words as string[])];
+  return ids.length === 0 ? null : { ids, isNumbered: number !== undefined, rest: ofNumber ?? ofName ?? '' };
+};
+
+/** The names that each line of a text may begin with, the likeliest first: what has to be looked up before it is read. */
+export const namedInText = (text: string): string[][] =>
+  text.split(lineEnds).flatMap((line) => {
+    const ids = lineOf(line)?.ids;
+    return ids ? [ids] : [];
+  });
 
 /** Text that is said to one piece of work: an option and perhaps a comment, or the input that was asked for. */
 interface Said {
@@ -69,9 +94,9 @@ const replyTo =
     if (request.type === 'input') return within(said.text, null);
     const whole = namedOption(options, said.word);
     const option = whole ?? namedOption(options, said.option);
-    return option
-      ? within(option.value, said.comment)
-      : { fault: notOffered(said.word, request, id, hintOf(said, request)) };
+    if (!option) return { fault: notOffered(said.word, request, id, hintOf(said, request)) };
+    const word = whole ? said.word : said.option;
+    return { ...within(option.value, said.comment), ...(!sameWord(word, option.value) && { word }) };
   };
 
 /** A line for each of at most three that await an answer, as a person would write it (spec 06 "example answer"). */
@@ -117,7 +142,7 @@ const swallowed = (where: string, id: string, { comment }: Said, ids: ReadonlySe
  */
 export const parseAnswers = (text: string, open: readonly AskedWork[]): ReadAnswers => {
   const example = answerExample(open);
-  const lines = text.split(/\r\n|[\n\r\u2028\u2029]/);
+  const lines = text.split(lineEnds);
   if (lines.length > maxLines) {
     const message = `The text has ${lines.length} lines; at most ${maxLines} are read. Nothing was applied.`;
     return { answers: [], warnings: [], errors: [{ workId: null, message, valid: [] }] };
@@ -128,14 +153,14 @@ export const parseAnswers = (text: string, open: readonly AskedWork[]): ReadAnsw
   const notes: string[] = [];
   for (const [index, line] of lines.entries()) {
     if (line.trim() === '') continue;
-    const [, number, ofNumber] = numbered.exec(line) ?? [];
-    const [, name, ofName] = number === undefined ? (named.exec(line) ?? []) : [];
-    const id = number ?? [name, name?.replace(/^#/, '')].find((word) => word !== undefined && ids.has(word));
-    if (id === undefined) {
+    const found = lineOf(line);
+    // A number stands for work also where there is none: it is told as such, and not as a bad line.
+    const id = found?.ids.find((word) => ids.has(word)) ?? (found?.isNumbered ? found.ids[0] : undefined);
+    if (!found || id === undefined) {
       bad.push({ line: index + 1, text: line });
       continue;
     }
-    const said = say(ofNumber ?? ofName ?? '');
+    const said = say(found.rest);
     const where = `line ${index + 1}`;
     items.push({ where, id, requestId: null, reply: replyTo(id, said) });
     if (isSwallowing(id, open)) notes.push(...swallowed(where, id, said, ids));

@@ -1,8 +1,10 @@
+import type { Caller } from '../contracts/access.js';
 import { type Kind, workIdSchema } from '../contracts/work.js';
 import { coordinatorAsks } from '../domain/coordinator/asks.js';
 import { ParleyError } from '../domain/errors.js';
 import { debateAsks, runAsks } from '../domain/inbox/asks-of.js';
 import type { Asks } from '../domain/inbox/asks.js';
+import { visibleTo } from './access.js';
 import type { Ports } from './route.js';
 import type { FeedbackPort } from './work-port.js';
 
@@ -39,4 +41,14 @@ export const askedOf = async (
     }
   }
   return null;
+};
+
+/** Work that asks people, by its id; null: there is none that this caller may know of. @throws ParleyError unavailable */
+export const findAsking = async (
+  kinds: readonly AskingKind[],
+  id: string,
+  caller: Caller,
+): Promise<{ asking: AskingKind; asks: Asks } | null> => {
+  const found = await askedOf(kinds, id);
+  return found && visibleTo(caller, found.asks.tenant) ? found : null;
 };

@@ -1,15 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Caller } from '../contracts/access.js';
-import type { FeedbackRequest, FeedbackSource, GivenFeedback } from '../contracts/feedback.js';
-import type { AppliedAnswer, InboxAnswer, InboxAnswered, InboxItem, RefusedAnswer } from '../contracts/inbox.js';
+import type { AppliedAnswer, InboxAnswered, InboxItem, RefusedAnswer } from '../contracts/inbox.js';
 import { ParleyError } from '../domain/errors.js';
-import { closedWords, isRepeat, sameWord } from '../domain/feedback.js';
-import { namedOption } from '../domain/feedback-list.js';
-import { appliedAnswer, type Asks, openRequest } from '../domain/inbox/asks.js';
+import { isRepeat, sameWord } from '../domain/feedback.js';
+import type { Asks } from '../domain/inbox/asks.js';
 import { visibleTo } from './access.js';
-import { askedOf, type AskingKind } from './asking-kinds.js';
+import { type AskingKind, findAsking } from './asking-kinds.js';
 import { inParallel } from './in-parallel.js';
+import {
+  type Answerer,
+  closedOutcome,
+  givenOf,
+  isBound,
+  meantRequest,
+  type MeantAnswer,
+  namedRequest,
+  notAskedThen,
+  type Outcome,
+  refused,
+  repeatOf,
+} from './inbox-meaning.js';
 
 /**
  * Pieces of work that are answered at the same time: so many that most answers are there before what the first ones set going,
@@ -20,15 +30,6 @@ const answersAtOnce = 256;
 const callPatienceMs = 120_000;
 /** Milliseconds before what is busy is given its answer again. */
 const retryMs = 250;
-
-export interface Answerer {
-  caller: Caller;
-  /** Who answers, where the gateway has no keys. */
-  providedBy: string | null;
-  source: FeedbackSource;
-  /** When the list was read that is answered (ms since 1970): what was asked later is not meant. null: what is open is. */
-  asOf: number | null;
-}
 
 /** Where answers are given: what asks, what was last seen of it, and who hears that it has taken an answer. */
 export interface AnswerDesk {
@@ -43,86 +44,13 @@ export interface AnswerDesk {
   ): Promise<void>;
 }
 
-type Outcome = { applied: AppliedAnswer } | { refused: RefusedAnswer };
-
-/** Work that asks people, by its id; null: there is none that this caller may know of. @throws ParleyError unavailable */
-export const findAsking = async (
-  kinds: readonly AskingKind[],
-  id: string,
-  caller: Caller,
-): Promise<{ asking: AskingKind; asks: Asks } | null> => {
-  const found = await askedOf(kinds, id);
-  return found && visibleTo(caller, found.asks.tenant) ? found : null;
-};
-
-const refused = (answer: InboxAnswer, asks: Asks | null, code: string, message: string): Outcome => {
-  const open = asks ? openRequest(asks) : null;
-  return {
-    refused: {
-      work_id: answer.work_id,
-      request_id: answer.request_id ?? open?.request.request_id ?? null,
-      code,
-      message,
-      open: open !== null,
-      valid: open?.request.options.map(({ value }) => value) ?? [],
-    },
-  };
-};
-
-/**
- * The request that an answer means: the one it names, else the latest that was there when its list was read, else the open one.
- * The latest may be closed: then this may be the same answer once more.
- */
-const meantRequest = (asks: Asks, answer: InboxAnswer, asOf: number | null): Asks['requests'][number] | null => {
-  const { requests } = asks;
-  if (answer.request_id !== undefined)
-    return requests.find(({ request }) => request.request_id === answer.request_id) ?? null;
-  if (asOf !== null) return requests.findLast(({ request }) => Date.parse(request.opened_at) <= asOf) ?? null;
-  return openRequest(asks) ?? requests.at(-1) ?? null;
-};
-
-const notAskedThen = (asks: Asks): string => {
-  const open = openRequest(asks);
-  return open
-    ? `${open.request.request_id} was asked at ${open.request.opened_at}, after the list that this answers; look at it and answer it by its id.`
-    : `${asks.kind} ${asks.workId} has asked nobody anything; it is ${asks.state}.`;
-};
-
-/** What the work itself says of an answer to a request that is not open, or null where one is. */
-const closedOutcome = (answer: InboxAnswer, asks: Asks, given: GivenFeedback): Outcome | null => {
-  const named = asks.requests.find(({ request }) => request.request_id === given.request_id);
-  if (named && named.state !== 'open') {
-    if (isRepeat(named, given)) return { applied: appliedAnswer(asks.workId, named, given, true) };
-    const message = `${named.request.request_id} ${closedWords(named)}; nothing was changed.`;
-    return refused(answer, asks, 'wrong_state', message);
-  }
-  if (openRequest(asks)) return null;
-  const message = `${asks.kind} ${asks.workId} asks nothing now; it is ${asks.state}.`;
-  return refused(answer, asks, 'wrong_state', message);
-};
-
-const givenOf = (
-  answer: InboxAnswer,
-  request: FeedbackRequest | null,
-  { caller, providedBy, source }: Answerer,
-): GivenFeedback => ({
-  request_id: answer.request_id ?? request?.request_id ?? '',
-  // An option may be named by its place, as in a text (details 5.3).
-  response: (request && namedOption(request.options, answer.response)?.value) ?? answer.response,
-  comment: answer.comment ?? null,
-  digest: answer.digest ?? null,
-  provided_by: caller.authenticated ? caller.name : (providedBy ?? caller.name),
-  authenticated: caller.authenticated,
-  source,
-});
-
 /**
  * Gives an answer to the request that the inbox has shown, without asking the work first: of hundreds of answers that is most of
  * the time. null: it was not shown, is not meant, or does not take the answer, so that the work has to be asked.
  */
 const answerShown = async (
   desk: AnswerDesk,
-  answer: InboxAnswer,
+  answer: MeantAnswer,
   answerer: Answerer,
   key: string,
 ): Promise<Outcome | null> => {
@@ -130,8 +58,10 @@ const answerShown = async (
   const asking = desk.kinds.find(({ kind }) => kind === item?.kind);
   if (!item || !asking || !visibleTo(answerer.caller, item.tenant)) return null;
   const { request, tenant, kind, approved_by: names } = item;
-  const isMeant = (answer.request_id ?? request.request_id) === request.request_id;
-  if (!isMeant || (answerer.asOf !== null && Date.parse(request.opened_at) > answerer.asOf)) return null;
+  const isMeant = (namedRequest(answer) ?? request.request_id) === request.request_id;
+  // Only the work knows what this person has answered before.
+  const mayBeRepeat = item.asked_before > 0 && (answerer.key !== null || !isBound(answer, request, answerer.asOf));
+  if (!isMeant || mayBeRepeat || (answerer.asOf !== null && Date.parse(request.opened_at) > answerer.asOf)) return null;
   const given = givenOf(answer, request, answerer);
   const repeated = given.response === 'approve' && names.some((name) => sameWord(name, given.provided_by));
   try {
@@ -144,7 +74,7 @@ const answerShown = async (
   }
 };
 
-const answerOne = async (desk: AnswerDesk, answer: InboxAnswer, answerer: Answerer, key: string): Promise<Outcome> => {
+const answerOne = async (desk: AnswerDesk, answer: MeantAnswer, answerer: Answerer, key: string): Promise<Outcome> => {
   const { caller, asOf } = answerer;
   const found = await findAsking(desk.kinds, answer.work_id, caller);
   if (!found) {
@@ -153,8 +83,10 @@ const answerOne = async (desk: AnswerDesk, answer: InboxAnswer, answerer: Answer
   }
   const { asking, asks } = found;
   const asked = meantRequest(asks, answer, asOf);
-  if (!asked && answer.request_id === undefined) return refused(answer, asks, 'conflict', notAskedThen(asks));
+  if (!asked && namedRequest(answer) === undefined) return refused(answer, asks, 'conflict', notAskedThen(asks));
   const given = givenOf(answer, asked?.request ?? null, answerer);
+  const repeat = repeatOf(answer, asks, given, asOf);
+  if (repeat) return repeat;
   const closed = closedOutcome(answer, asks, given);
   if (closed) return closed;
   const repeated = asked ? isRepeat(asked, given) : false;
@@ -172,36 +104,47 @@ const answerOne = async (desk: AnswerDesk, answer: InboxAnswer, answerer: Answer
 };
 
 /** What did not answer may have taken the answer: it is to be given again, which is safe. */
-const unanswered = (desk: AnswerDesk, answer: InboxAnswer, { code, message, retryable }: ParleyError): Outcome => {
+const unanswered = (desk: AnswerDesk, answer: MeantAnswer, { code, message, retryable }: ParleyError): Outcome => {
   const { work_id: id, request_id: request } = answer;
   const valid = desk.item(id)?.request.options.map(({ value }) => value) ?? [];
-  return { refused: { work_id: id, request_id: request ?? null, code, message, open: retryable, valid } };
+  return {
+    refused: { work_id: id, request_id: request ?? null, code, message, open: retryable, valid, meant: [] },
+    isUnsure: true,
+  };
 };
 
-type Answered = Pick<InboxAnswered, 'applied' | 'warnings' | 'errors'>;
+export type Answered = Pick<InboxAnswered, 'applied' | 'warnings' | 'errors'>;
 
-/** The answers for one piece of work: the last that counts wins, the earlier ones are not given (details 5.3). */
+/**
+ * The answers for one piece of work: the last that counts wins, the earlier ones are not given (details 5.3), also where the
+ * last may have been taken.
+ */
 const answerWork = async (
-  answers: readonly InboxAnswer[],
-  give: (answer: InboxAnswer) => Promise<Outcome>,
+  answers: readonly MeantAnswer[],
+  give: (answer: MeantAnswer) => Promise<Outcome>,
 ): Promise<Answered> => {
   const refusals: RefusedAnswer[] = [];
   for (const answer of answers.toReversed()) {
     const outcome = await give(answer);
     if ('refused' in outcome) {
       refusals.push(outcome.refused);
+      if (outcome.isUnsure) return { applied: [], warnings: [], errors: [outcome.refused] };
       continue;
     }
     const { work_id: id, response } = answer;
     const several = `${id} stands ${answers.length} times; its last valid answer counts: ${response}.`;
-    const warnings = [...(answers.length > 1 ? [several] : []), ...refusals.map(({ message }) => message)];
+    const warnings = [
+      ...(answers.length > 1 ? [several] : []),
+      ...refusals.map(({ message }) => message),
+      ...(outcome.warning === undefined ? [] : [outcome.warning]),
+    ];
     return { applied: [outcome.applied], warnings, errors: [] };
   }
   return { applied: [], warnings: [], errors: refusals.slice(0, 1) };
 };
 
-const byWork = (answers: readonly InboxAnswer[]): InboxAnswer[][] => {
-  const groups = new Map<string, InboxAnswer[]>();
+const byWork = (answers: readonly MeantAnswer[]): MeantAnswer[][] => {
+  const groups = new Map<string, MeantAnswer[]>();
   for (const answer of answers) groups.set(answer.work_id, [...(groups.get(answer.work_id) ?? []), answer]);
   return [...groups.values()];
 };
@@ -212,11 +155,11 @@ const byWork = (answers: readonly InboxAnswer[]): InboxAnswer[][] => {
  */
 export const answerAll = async (
   desk: AnswerDesk,
-  answers: readonly InboxAnswer[],
+  answers: readonly MeantAnswer[],
   answerer: Answerer,
 ): Promise<Answered> => {
   const callUntil = Date.now() + callPatienceMs;
-  const give = async (answer: InboxAnswer): Promise<Outcome> => {
+  const give = async (answer: MeantAnswer): Promise<Outcome> => {
     const until = Math.min(callUntil, Date.now() + desk.patienceMs);
     // One key for all tries: where the first one is still on its way, the others wait for it.
     const [shownKey, key] = [randomUUID(), randomUUID()];

@@ -44,7 +44,9 @@ const answeredForMs = 5_000;
 /** What is answered was looked at at most so many milliseconds ago. */
 const recentMs = 5_000;
 /** From so many unknown pieces of work on, one look at all that waits is less than a look at each. */
-const manyUnknown = 8;
+export const manyUnknown = 8;
+/** Most pieces of work of one name that are looked at. */
+const mostCalled = 20;
 /** Most pieces of work that are remembered. */
 const mostKnown = 5_000;
 /** Most pieces of work that one list looks at: the newest. */
@@ -115,7 +117,7 @@ export class Inbox {
   readonly #options: InboxOptions;
 
   constructor(
-    private readonly work: Pick<WorkIndex, 'waiting'>,
+    private readonly work: Pick<WorkIndex, 'waiting' | 'list'>,
     readonly kinds: readonly AskingKind[],
     options: Partial<InboxOptions> = {},
   ) {
@@ -163,6 +165,11 @@ export class Inbox {
     const waiting = await this.waiting(filter);
     await this.readAll(waiting, placedForMs);
     return waiting.flatMap(({ id }) => this.item(id) ?? []);
+  }
+
+  /** Work that people call so, open or not: the newest first. @throws ParleyError unavailable */
+  async called(name: string, tenant: string | undefined): Promise<WorkItem[]> {
+    return (await this.work.list({ name, tenant, limit: mostCalled })).items;
   }
 
   /** What one piece of work asks, as a page of its own. @throws ParleyError unavailable */
@@ -236,11 +243,6 @@ export class Inbox {
       if (this.#answered.size <= mostKnown && Date.now() - at < answeredForMs) return;
       this.#answered.delete(oldest);
     }
-  }
-
-  /** Looks at all that waits in one question, where many of these were not looked at just now. @throws ParleyError unavailable */
-  async prepare(ids: readonly string[], filter: InboxFilter): Promise<void> {
-    if (ids.filter((id) => this.recentItem(id) === null).length >= manyUnknown) await this.waiting(filter);
   }
 
   /** What a piece of work asks, where it was looked at just now; null: nothing, or it has to be asked. */

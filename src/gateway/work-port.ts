@@ -30,6 +30,8 @@ export interface WorkFilter {
   /** Whether only work is listed that has not been closed. */
   isOpen?: boolean | undefined;
   tenant?: string | undefined;
+  /** What people call it: the work_id of a run. */
+  name?: string | undefined;
   cursor?: string | undefined;
   /** 1–200. */
   limit: number;

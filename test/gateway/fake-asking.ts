@@ -5,6 +5,7 @@ import { answerReceipt, type FeedbackReceipt } from '../../src/domain/feedback-a
 import { refusalError } from '../../src/domain/feedback.js';
 import { askedNote, type Asks } from '../../src/domain/inbox/asks.js';
 import type { AskingKind } from '../../src/gateway/asking-kinds.js';
+import type { WorkItem, WorkList } from '../../src/contracts/work.js';
 import type { FeedbackPort, WaitingWork, WorkFilter, WorkIndex } from '../../src/gateway/work-port.js';
 
 const at = '2026-11-20T10:00:00.000Z';
@@ -23,7 +24,7 @@ interface Held {
 }
 
 /** Debates that only ask: their approvals are the real ones, and no debate goes on around them. */
-export class FakeAsking implements AskingKind, FeedbackPort, Pick<WorkIndex, 'waiting'> {
+export class FakeAsking implements AskingKind, FeedbackPort, Pick<WorkIndex, 'waiting' | 'list'> {
   readonly kind = 'debate';
   readonly port = this;
   readonly held = new Map<string, Held>();
@@ -129,24 +130,35 @@ export class FakeAsking implements AskingKind, FeedbackPort, Pick<WorkIndex, 'wa
     );
     const from = Number(filter.cursor ?? 0);
     const page = waiting.slice(from, from + atOnce);
-    const items = page.map(
-      ([id, { tenant }]): WaitingWork => ({
-        work: {
-          id,
-          kind: 'debate',
-          tenant,
-          lifecycle: 'waiting',
-          state: 'AWAITING_APPROVAL',
-          waiting_for: 'person',
-          summary: `debate: Do ${id}`,
-          started_at: at,
-          ended_at: null,
-          links: { self: '', events: '', web_ui: '' },
-        },
-        asked: this.notes.get(id) ?? null,
-      }),
-    );
+    const items = page.map(([id, { tenant }]) => ({
+      work: this.#itemOf(id, tenant),
+      asked: this.notes.get(id) ?? null,
+    }));
     const next = from + atOnce;
     return { items, next_cursor: next < waiting.length ? String(next) : null };
+  }
+
+  #itemOf(id: string, tenant: string): WorkItem {
+    return {
+      id,
+      kind: 'debate',
+      tenant,
+      lifecycle: 'waiting',
+      state: 'AWAITING_APPROVAL',
+      waiting_for: 'person',
+      summary: `debate: Do ${id}`,
+      started_at: at,
+      ended_at: null,
+      links: { self: '', events: '', web_ui: '' },
+    };
+  }
+
+  /** Work of a name, the newest first. */
+  async list({ name, tenant, limit }: WorkFilter): Promise<WorkList> {
+    const called = [...this.held].filter(
+      ([id, held]) => this.names.get(id) === name && (tenant ?? held.tenant) === held.tenant,
+    );
+    const items = called.map(([id, held]) => this.#itemOf(id, held.tenant)).toReversed();
+    return { items: items.slice(0, limit), next_cursor: null };
   }
 }

@@ -15,6 +15,12 @@ const keys = JSON.stringify([
   { name: 'dora', role: 'approver', tenant: 'other', key: keyOf('dora') },
 ]);
 
+interface HowAnswered {
+  name?: string;
+  query?: string;
+  key?: string;
+}
+
 const anInbox = (env: Record<string, string> = {}) => {
   const { app, ports, draining } = createRig({ env });
   const asking = new FakeAsking();
@@ -23,15 +29,16 @@ const anInbox = (env: Record<string, string> = {}) => {
   const as = (name?: string): Record<string, string> => (name ? { authorization: `Bearer ${keyOf(name)}` } : {});
   const list = async (query = '', name?: string): Promise<InboxList> =>
     (await request(app).get(`/v1/inbox${query}`).set(as(name)).expect(200)).body as InboxList;
-  const answer = (
-    body: object | string,
-    { name, query = '?provided_by=anna' }: { name?: string; query?: string } = {},
-  ) =>
+  const answer = (body: object | string, { name, query = '?provided_by=anna', key }: HowAnswered = {}) =>
     request(app)
       .post(`/v1/inbox/answers${query}`)
-      .set({ ...as(name), 'content-type': typeof body === 'string' ? 'text/plain' : 'application/json' })
+      .set({
+        ...as(name),
+        ...(key !== undefined && { 'idempotency-key': key }),
+        'content-type': typeof body === 'string' ? 'text/plain' : 'application/json',
+      })
       .send(body);
-  const answered = async (body: object | string, options?: { name?: string; query?: string }): Promise<InboxAnswered> =>
+  const answered = async (body: object | string, options?: HowAnswered): Promise<InboxAnswered> =>
     (await answer(body, options).expect(200)).body as InboxAnswered;
   return { app, ports, asking, draining, as, list, answer, answered };
 };
@@ -58,6 +65,7 @@ describe('the inbox', () => {
         approved_by: [],
         may_answer: ['anna', 'ben'],
         may_not_approve: 'olga',
+        asked_before: 0,
         links: expect.objectContaining({ self: '/v1/debates/d1' }),
       },
     ]);
@@ -232,6 +240,7 @@ describe('answers to many requests', () => {
         message: `"aprove" is not offered for ${requestIdOf(2)}; choose approve, request_changes, reject.`,
         open: true,
         valid: ['approve', 'request_changes', 'reject'],
+        meant: [],
       },
     ]);
     expect(result.reprompt).toContain('    d2: approve');
@@ -350,6 +359,62 @@ describe('answers to many requests', () => {
     expect(asking.open('d2').answers).toHaveLength(1);
   });
 
+  describe('sent again when something else was asked since', () => {
+    const asked = () => {
+      const inbox = anInbox();
+      const { asking } = inbox;
+      asking.ask('778');
+      const goesOn = asking.feedback.bind(asking);
+      asking.feedback = async (id, given) => {
+        const receipt = await goesOn(id, given);
+        asking.held.get(id)!.isOver = false;
+        if (receipt.outcome === 'approved' && asking.held.get(id)!.approvals.length === 1) asking.ask(id);
+        return receipt;
+      };
+      return inbox;
+    };
+    const list = [{ work_id: '778', response: 'approve' }];
+    const second = requestIdOf(2);
+
+    test.each<[string, object | string, HowAnswered]>([
+      ['a list', list, {}],
+      ['a list with an option by its place', [{ work_id: '778', response: '1' }], {}],
+      ['a text', '#778: approve', {}],
+      ['a text with an option by its place', '#778: 1', {}],
+      ['a list with a key', list, { key: 'k1' }],
+    ])('%s counts once, and says what is asked now', async (_, body, how) => {
+      const { asking, answered } = asked();
+      expect((await answered(body, how)).applied).toMatchObject([{ request_id: requestIdOf(1), repeated: false }]);
+      const again = await answered(body, how);
+      expect(again.applied).toMatchObject([{ request_id: requestIdOf(1), repeated: true, outcome: 'approved' }]);
+      expect(again.warnings.join()).toContain(`${second} was asked since`);
+      expect(asking.open('778').state).toBe('open');
+    });
+
+    test.each<[string, object | string, HowAnswered]>([
+      ['names it', [{ work_id: '778', response: 'approve', request_id: second }], {}],
+      ['says when the list was read', '#778: approve', { query: '?provided_by=anna&as_of=2026-11-20T11:00:00Z' }],
+      ['says something else', '#778: reject', {}],
+      ['has another comment', '#778: approve this too', {}],
+      ['has another key', list, { key: 'k2' }],
+      ['is of somebody else', list, { query: '?provided_by=ben' }],
+    ])('an answer counts for it that %s', async (_, body, how) => {
+      const { asking, answered } = asked();
+      await answered(list, { key: 'k1' });
+      const { applied, warnings } = await answered(body, how);
+      expect([applied, warnings]).toMatchObject([[{ request_id: second, repeated: false }], []]);
+      expect(asking.open('778').answers).toHaveLength(1);
+    });
+
+    test('with the same key, another answer is refused', async () => {
+      const { asking, answered } = asked();
+      await answered(list, { key: 'k1' });
+      const { applied, errors } = await answered([{ work_id: '778', response: 'reject' }], { key: 'k1' });
+      expect([applied, errors]).toMatchObject([[], [{ code: 'conflict', message: expect.stringContaining('key') }]]);
+      expect(asking.open('778').state).toBe('open');
+    });
+  });
+
   test('ask no work first that the inbox has shown', async () => {
     const { asking, list, answered } = anInbox();
     for (const id of ['d1', 'd2']) asking.ask(id);
@@ -421,6 +486,23 @@ describe('answers to many requests', () => {
       'd1 stands 3 times; its last valid answer counts: reject.',
       expect.stringContaining('"perhaps" is not offered'),
     ]);
+  });
+
+  test('for one piece of work: none counts in place of the last while that may have been taken', async () => {
+    const { ports, asking, answered } = anInbox();
+    ports.inbox = new Inbox(asking, [asking], { givingMs: 0 });
+    asking.ask('d1');
+    const feedback = asking.feedback.bind(asking);
+    asking.feedback = async (id, given) => {
+      if (given.response === 'approve') return await feedback(id, given);
+      throw new ParleyError('unavailable', 'They do not answer now.', { retryable: true });
+    };
+    const { applied, errors } = await answered([
+      { work_id: 'd1', response: 'approve' },
+      { work_id: 'd1', response: 'reject' },
+    ]);
+    expect([applied, errors]).toMatchObject([[], [{ code: 'unavailable', open: true }]]);
+    expect(asking.open('d1').answers).toEqual([]);
   });
 
   test('of two people at the same moment: one wins, and the other is told who and when', async () => {
@@ -508,10 +590,63 @@ describe('answers to many requests', () => {
     for (const id of ['run-a', 'run-b', 'run-c']) asking.ask(id);
     for (const [id, name] of Object.entries({ 'run-a': '124', 'run-b': '125', 'run-c': '125' }))
       asking.names.set(id, name);
-    const { applied, errors } = await answered('#124: approve\n#125: reject\n');
+    const { applied, errors, reprompt } = await answered('#124: approve\n#125: reject\n');
     expect(applied).toMatchObject([{ work_id: 'run-a', outcome: 'approved' }]);
-    expect(errors).toMatchObject([{ work_id: '125', valid: ['run-b', 'run-c'] }]);
+    expect(errors).toMatchObject([{ work_id: '125', meant: [{ work_id: 'run-b' }, { work_id: 'run-c' }] }]);
+    expect(reprompt).toContain('    run-b: approve\n    run-c: approve');
     expect((await answered('run-c: reject')).applied).toMatchObject([{ work_id: 'run-c' }]);
+  });
+
+  test('as text name whatever work may be called', async () => {
+    const { asking, answered } = anInbox();
+    const names = ['org/proj/5', 'runner-1', 'run179', '#9', 'runbook-1790000000000'];
+    for (const [index, name] of names.entries()) {
+      asking.ask(`run-${index}`);
+      asking.names.set(`run-${index}`, name);
+    }
+    const { applied, errors, warnings } = await answered(names.map((name) => `${name}: approve`).join('\n'));
+    expect([applied.map(({ work_id }) => work_id), errors, warnings]).toEqual([
+      names.map((_, index) => `run-${index}`),
+      [],
+      [],
+    ]);
+  });
+
+  test('as text look at all that is open once, and one by one only at a few that are not', async () => {
+    const { asking, answered } = anInbox();
+    asking.ask('run-a');
+    asking.names.set('run-a', '5000');
+    const unknown = Array.from({ length: 999 }, (_, index) => `#${index + 1}: approve`);
+    const { applied, warnings } = await answered([...unknown, '#5000: approve'].join('\n'));
+    expect([applied.map(({ work_id }) => work_id), warnings.length]).toEqual([['run-a'], 999]);
+    expect(new Set(asking.asked.filter((id) => id !== 'run-a')).size).toBe(100);
+    expect(warnings.at(-1)).toContain('only 100 are looked up');
+    const tooMany = await answered([...unknown, '#5000: approve', '#5001: approve'].join('\n'));
+    expect(tooMany.errors).toMatchObject([{ work_id: null, message: expect.stringContaining('at most 1000') }]);
+  });
+
+  test('by a name that asks nothing any more are told who was first, and when', async () => {
+    const { asking, answered } = anInbox();
+    asking.ask('run-a');
+    asking.names.set('run-a', '124');
+    const approve = [{ work_id: '124', response: 'approve' }];
+    expect((await answered(approve)).applied).toMatchObject([{ work_id: 'run-a', outcome: 'approved' }]);
+    expect((await answered(approve)).applied).toMatchObject([{ work_id: 'run-a', repeated: true }]);
+    const { errors } = await answered([{ work_id: '124', response: 'reject' }], { query: '?provided_by=ben' });
+    const words = /was answered with "approve" by anna at 2026-11-20T10:/;
+    expect(errors).toMatchObject([{ work_id: 'run-a', message: expect.stringMatching(words) }]);
+    expect((await answered('#124: reject')).warnings.join()).toMatch(words);
+  });
+
+  test('as a list by a name that means several are asked again by their ids', async () => {
+    const { asking, answered } = anInbox();
+    for (const id of ['run-a', 'run-b']) {
+      asking.ask(id);
+      asking.names.set(id, '124');
+    }
+    const { applied, errors, reprompt } = await answered([{ work_id: '124', response: 'approve' }]);
+    expect([applied, errors.length]).toEqual([[], 1]);
+    expect(reprompt).toContain('    run-a: approve\n    run-b: approve');
   });
 
   test('as text in which nothing can be read are answered with an example', async () => {

@@ -46,15 +46,51 @@ describeWithSandbox('runs in the inbox', () => {
     const [{ content, policy_version: version, request }] = items as [(typeof items)[number]];
     expect(approvalDigest(content as object, version!)).toBe(request.digest);
 
-    const response = await fetch(`${product.url}/v1/inbox/answers?provided_by=anna`, {
-      method: 'POST',
-      headers: { 'content-type': 'text/plain' },
-      body: '#124: approve\nRun #125: RETRY\n126: deep blue\n#127: abort\n',
-    });
-    const { applied, warnings, errors } = (await response.json()) as InboxAnswered;
+    const give = async (body: string | object[]): Promise<InboxAnswered> => {
+      const isText = typeof body === 'string';
+      const response = await fetch(`${product.url}/v1/inbox/answers?provided_by=anna`, {
+        method: 'POST',
+        headers: { 'content-type': isText ? 'text/plain' : 'application/json' },
+        body: isText ? body : JSON.stringify(body),
+      });
+      return (await response.json()) as InboxAnswered;
+    };
+    const text = '#124: approve\nRun #125: RETRY\n126: deep blue\n#127: abort\n';
+    const { applied, warnings, errors } = await give(text);
     expect([applied.map(({ outcome }) => outcome), errors]).toEqual([['approved', 'answered', 'answered'], []]);
     expect(warnings).toEqual([expect.stringContaining('#127')]);
     const outcomes = [gated, failing, input].map(async (id) => (await product.runs.until(id, ended)).result?.outcome);
     expect(await Promise.all(outcomes)).toEqual(['completed', 'completed', 'completed']);
+    // By its work id a run is found also when it asks nothing any more.
+    expect((await give('#124: reject')).warnings.join()).toMatch(/was answered with "approve" by anna at /);
+    expect((await give([{ work_id: '124', response: 'approve' }])).applied).toMatchObject([
+      { work_id: gated, repeated: true, outcome: 'approved' },
+    ]);
+  });
+
+  test('are not approved again, unseen, by what was sent for the gate of before', async () => {
+    const id = await begin('778', asks('sure'), asks('really'), asks('truly'));
+    const send = async (headers: Record<string, string> = {}, query = ''): Promise<InboxAnswered> => {
+      const response = await fetch(`${product.url}/v1/inbox/answers?provided_by=anna${query}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify([{ work_id: id, response: 'approve' }]),
+      });
+      return (await response.json()) as InboxAnswered;
+    };
+    const at = (step: string): Promise<RunStatus> => product.runs.until(id, (now) => now.step === step && paused(now));
+    const key = { 'idempotency-key': 'first' };
+    expect((await send(key)).applied).toMatchObject([{ repeated: false }]);
+    const { feedback } = await at('really');
+    expect([(await send(key)).applied, (await send()).applied]).toMatchObject([
+      [{ repeated: true, request_id: feedback[0]?.request.request_id }],
+      [{ repeated: true, request_id: feedback[0]?.request.request_id }],
+    ]);
+    expect((await product.runs.status(id)).feedback.at(-1)?.state).toBe('open');
+    const seen = feedback.at(-1)!.request.opened_at;
+    expect((await send({}, `&as_of=${seen}`)).applied).toMatchObject([{ repeated: false }]);
+    await at('truly');
+    expect((await send({}, `&as_of=${seen}`)).applied).toMatchObject([{ repeated: true }]);
+    await product.post(`/v1/runs/${id}/cancel`);
   });
 });

@@ -57,6 +57,7 @@ export const askedItem = (asks: Asks): AskedItem | null => {
     approved_by: given.map(({ provided_by }) => provided_by),
     may_answer: approval ? currentApprovers(approval) : null,
     may_not_approve: approval?.started_by ?? null,
+    asked_before: asks.requests.indexOf(asked),
     links: asks.links,
   };
 };

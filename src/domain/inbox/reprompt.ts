@@ -1,8 +1,14 @@
 import type { RefusedAnswer } from '../../contracts/inbox.js';
 import { shownId } from '../feedback-list.js';
 
-const exampleLine = ({ work_id: id, valid }: RefusedAnswer): string =>
-  `${shownId(id ?? '')}: ${valid[0] ?? 'your text'}`;
+/** Where a name means several, each of them is answered by its own id. */
+const choicesOf = ({ work_id: id, valid, meant }: RefusedAnswer): RefusedAnswer['meant'] =>
+  meant.length > 0 ? meant : [{ work_id: id ?? '', valid }];
+
+const words = (error: RefusedAnswer): string =>
+  error.meant.length > 0
+    ? error.meant.map(({ work_id: id }) => id).join(' or ')
+    : error.valid.join(', ') || 'free text';
 
 /**
  * What is to be answered again after some answers were refused, as markdown; null: nothing is. Only what still asks something
@@ -15,10 +21,10 @@ export const repromptOf = (errors: readonly RefusedAnswer[]): string | null => {
   return [
     '### To be answered again',
     '',
-    ...again.map(({ work_id: id, message, valid }) => `- **${id}** (${valid.join(', ') || 'free text'}): ${message}`),
+    ...again.map((error) => `- **${error.work_id}** (${words(error)}): ${error.message}`),
     '',
     '### Provide feedback',
     '',
-    ...again.map((error) => `    ${exampleLine(error)}`),
+    ...again.flatMap(choicesOf).map(({ work_id: id, valid }) => `    ${shownId(id)}: ${valid[0] ?? 'your text'}`),
   ].join('\n');
 };

@@ -40,6 +40,7 @@ export const inboxListExample: InboxList = {
       approved_by: [],
       may_answer: null,
       may_not_approve: 'olga',
+      asked_before: 0,
       links: {
         self: `/v1/debates/${workId}`,
         events: `/v1/debates/${workId}/events`,
@@ -73,6 +74,7 @@ export const inboxAnsweredExample: InboxAnswered = {
       message: '"aprove" is not offered for fr-20261121-3d4e5f; choose approve, request_changes, reject.',
       open: true,
       valid: ['approve', 'request_changes', 'reject'],
+      meant: [],
     },
   ],
   reprompt:

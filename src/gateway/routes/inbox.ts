@@ -3,7 +3,9 @@ import { feedbackBodySchema } from '../../contracts/feedback.js';
 import { inboxAnsweredSchema, inboxAnswerListSchema, inboxListSchema } from '../../contracts/inbox.js';
 import { kindSchema, tenantSchema } from '../../contracts/work.js';
 import { repromptOf } from '../../domain/inbox/reprompt.js';
-import { answerAll, type AnswerDesk, type Answerer } from '../inbox-answers.js';
+import { type AnswerDesk } from '../inbox-answers.js';
+import { answerNamed } from '../inbox-named.js';
+import type { Answerer } from '../inbox-meaning.js';
 import { readTextAnswers } from '../inbox-text.js';
 import { textNumber } from '../query-number.js';
 import { type AnyRoute, route } from '../route.js';
@@ -80,14 +82,24 @@ const routesAt = (path: string): AnyRoute[] => [
     description:
       'A JSON list, or lines of text such as `#124: approve`. Each answer counts for itself: `errors` names those that changed ' +
       'nothing and why, `reprompt` asks them again. Sending the same again is safe. Without `request_id` the open request of the ' +
-      'work is meant, or with `as_of` the latest that was open then. With API keys the name of the key answers.',
+      'work is meant, or with `as_of` the latest that was open then. What this person answered last, said again with none of ' +
+      'them, counts as that answer once more, and not for what was asked since: a warning says so. With an Idempotency-Key it is ' +
+      'the key that tells. With API keys the name of the key answers.',
     query: z.strictObject({
       provided_by: feedbackBodySchema.shape.provided_by,
       as_of: z.iso.datetime().optional().meta({
         description: 'When the list was read that is answered: what was asked later is refused, not answered.',
       }),
     }),
-    headers: z.object({ 'parley-client': clientHeader }),
+    headers: z.object({
+      'parley-client': clientHeader,
+      'idempotency-key': z
+        .string()
+        .min(1)
+        .max(255)
+        .optional()
+        .meta({ description: 'Answers of the same person and key count once for each piece of work.' }),
+    }),
     asksOwners: true,
     body: answersBody,
     bodyExample: [{ work_id: 'debate-01JD8W3Z4X5Y6Z7A8B9C0D1E2F', response: 'approve', comment: 'Looks right.' }],
@@ -111,6 +123,7 @@ const routesAt = (path: string): AnyRoute[] => [
         providedBy: query.provided_by ?? null,
         source: headers['parley-client'] ?? 'http',
         asOf: query.as_of === undefined ? null : Date.parse(query.as_of),
+        key: headers['idempotency-key'] ?? null,
       };
       const read =
         body.text === null
@@ -122,12 +135,7 @@ const routesAt = (path: string): AnyRoute[] => [
         patienceMs: inbox.givingMs,
         onAnswered: (work, requestId, outcome) => inboxWatch.takeAnswered(work, requestId, outcome !== 'pending'),
       };
-      const { tenant } = caller;
-      await inbox.prepare(
-        read.answers.map(({ work_id: id }) => id),
-        tenant === '*' ? {} : { tenant },
-      );
-      const answered = await answerAll(desk, read.answers, answerer);
+      const answered = await answerNamed(desk, inbox, read.answers, answerer);
       const errors = [...read.errors, ...answered.errors];
       return {
         status: 200,

@@ -99,6 +99,7 @@ describe('what is asked again', () => {
     message: 'no.',
     open: true,
     valid: ['approve', 'reject'],
+    meant: [],
     ...over,
   });
 
@@ -115,6 +116,13 @@ describe('what is asked again', () => {
         '    #7: approve',
         '    d2: your text',
       ].join('\n'),
+    );
+  });
+
+  test('names each by its own id where a name means several', () => {
+    const meant = ['run-b', 'run-c'].map((work_id) => ({ work_id, valid: ['retry', 'abort'] }));
+    expect(repromptOf([refused({ work_id: '126', valid: [], meant })])?.split('\n')).toEqual(
+      expect.arrayContaining(['- **126** (run-b or run-c): no.', '    run-b: retry', '    run-c: retry']),
     );
   });
 
