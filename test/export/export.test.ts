@@ -1,3 +1,4 @@
+import { clientKinds } from '../../src/cli/client.js';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -150,7 +151,7 @@ describe('an export', () => {
     [
       'an id that there is none of',
       ['export', 'run', 'nobody'],
-      'There is no session, debate, fan-out, refinement, run with the id nobody',
+      `There is no ${clientKinds.join(', ')} with the id nobody`,
     ],
     ['a format that there is not', ['export', 'run', 'x', '--format', 'xml'], 'Allowed choices are json, text'],
   ])('refuses %s', async (_, argv, words) => {

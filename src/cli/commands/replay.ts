@@ -26,8 +26,12 @@ export const replayFile = async (path: string, options: ReplayOptions, context: 
   const text = await textOf(path, context.readStdin);
   const { document, edited } = exportFrom(path, text, options);
   const replayer = await loadReplayer(options.bundle);
-  const replayed = await replayer.replay(document).finally(() => replayer.close());
-  const report = replayReport(document, replayed, 'all');
+  let report;
+  try {
+    report = replayReport(document, await replayer.replay(document), 'all');
+  } finally {
+    await replayer.close();
+  }
   if (context.json) context.out(JSON.stringify({ file: path, edited, ...report }, null, 2));
   else {
     if (edited.length > 0) context.note(`Edited since it was written: ${edited.join('; ')}.`);
