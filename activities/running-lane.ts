@@ -1,5 +1,6 @@
 import type { Json, ControlFrame, Frame } from '../src/contracts/frames.js';
 import type { Vote } from '../src/domain/agreement.js';
+import { ParleyError } from '../src/domain/errors.js';
 import {
   feedCounts,
   feedDue,
@@ -208,8 +209,9 @@ export class RunningLane {
   }
 }
 
-const describe = (error: unknown): { code: string; message: string } => {
+const describe = (error: unknown): { code: string; message: string; retryable?: boolean } => {
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'EAGENTDOWN';
-  return { code, message };
+  const retryable = error instanceof ParleyError ? error.options.retryable : undefined;
+  return { code, message, ...(retryable !== undefined && { retryable }) };
 };

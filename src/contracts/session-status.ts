@@ -45,6 +45,10 @@ export const laneReasonSchema = z
   .strictObject({
     code: z.string(),
     message: z.string(),
+    retryable: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Whether asking it again can help; left out: that is not known.' }),
     all: z
       .array(z.strictObject({ code: z.string(), message: z.string() }))
       .optional()

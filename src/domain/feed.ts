@@ -183,9 +183,10 @@ const deliver = (
         break;
       }
       case 'fail': {
-        const { code, message } = delivery;
+        const { code, message, retryable } = delivery;
         feed = { ...feed, held: [], chars: feed.chars + heldText(feed.held).length, ended: true };
-        reports.push({ type: 'FAIL', code, message, usage: usageOf(feed, null), counts: feedCounts(feed) });
+        const usage = usageOf(feed, null);
+        reports.push({ type: 'FAIL', code, message, retryable, usage, counts: feedCounts(feed) });
         break;
       }
     }

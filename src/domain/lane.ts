@@ -19,10 +19,11 @@ export interface FrameCounts {
 /** What happened to a lane, in the words of its machine; `at` is epoch milliseconds where it happened. */
 export type LaneReport = { lane: string; at: number; attempt: number; counts?: FrameCounts } & (
   | { type: 'DISPATCH_OK' }
-  | { type: 'DISPATCH_ERR'; code: string; message: string }
+  /** `retryable` false: asking it again cannot help; left out: that is not known. */
+  | { type: 'DISPATCH_ERR'; code: string; message: string; retryable?: boolean }
   | { type: 'PARTIAL'; text: string; usage?: Amount }
   | { type: 'FINAL'; text?: string; answer?: Json; usage: Amount }
-  | { type: 'FAIL'; code: string; message: string; usage: Amount }
+  | { type: 'FAIL'; code: string; message: string; retryable?: boolean; usage: Amount }
   | { type: 'TIMEOUT'; message: string; usage: Amount }
   | { type: 'PAUSE' | 'BACKPRESSURE' | 'RESUME'; control: AdapterControl; window: Window }
   | { type: 'CANCEL'; reason: LaneReason; usage: Amount }
@@ -121,8 +122,10 @@ export const stepLane = (
 const reasonOf = (report: LaneReport): LaneReason | null => {
   switch (report.type) {
     case 'DISPATCH_ERR':
-    case 'FAIL':
-      return { code: report.code, message: report.message };
+    case 'FAIL': {
+      const { code, message, retryable } = report;
+      return { code, message, ...(retryable !== undefined && { retryable }) };
+    }
     case 'TIMEOUT':
       return { code: 'ETIMEOUT', message: report.message };
     case 'CANCEL':

@@ -21,6 +21,37 @@ export const faultWith = (code: string, message: string): StepFault => ({
   retryable: !finalCodes.has(code),
 });
 
+type Reason = { code: string; retryable?: boolean | undefined } | null;
+
+const isFinal = (reason: Reason): boolean =>
+  reason !== null && (reason.retryable === false || finalCodes.has(reason.code));
+
+/** Whether nobody that was asked would do better when asked again; where one might, all of it is worth another try. */
+const allFinal = (reasons: readonly Reason[]): boolean => reasons.length > 0 && reasons.every(isFinal);
+
+/** Why each of those failed whose failures together are that of the work, which has a code of its own. */
+const reasonsOf = (status: StartedStatus): Reason[] => {
+  switch (status.kind) {
+    case 'session':
+      return status.lanes.map(({ reason }) => reason);
+    case 'fan-out': {
+      const { partial_mode: isPartial, min_completion_ratio: least, ratio } = status.barrier;
+      // Where enough were done, it failed over what was made of them.
+      if (ratio >= (isPartial ? least : 1)) return [];
+      return status.tasks.filter(({ state }) => state !== 'COMPLETED').map(({ reason }) => reason);
+    }
+    case 'debate':
+      return status.statements.filter(({ valid }) => !valid).map(({ failure }) => failure);
+    case 'refinement':
+      return [];
+  }
+};
+
+const faultOf = (status: StartedStatus, code: string, message: string): StepFault => {
+  const fault = faultWith(code, message);
+  return { ...fault, retryable: fault.retryable && !allFinal(reasonsOf(status)) };
+};
+
 const amountOf = ({ tokens, usd }: { tokens: number; usd: string }): Amount => ({
   tokens,
   usdMicros: micros(Number(usd)),
@@ -55,12 +86,12 @@ export const outcomeOf = (status: StartedStatus): StepOutcome => {
   if (lifecycle === 'cancelled') return { outcome: 'stopped', usage };
   if (lifecycle !== 'completed') {
     const code = isOutOfBudget(status) ? 'EBUDGET' : (error?.code ?? 'EAGENTDOWN');
-    const fault = faultWith(code, error?.message ?? `the ${kind} failed`);
+    const fault = faultOf(status, code, error?.message ?? `the ${kind} failed`);
     return { outcome: 'failed', fault, usage };
   }
   if (status.kind === 'debate' && status.result && status.result.outcome !== 'succeeded') {
     const { outcome, reason } = status.result;
-    return { outcome: 'failed', fault: faultWith('ECONSENSUS', `the debate ended ${outcome}: ${reason}`), usage };
+    return { outcome: 'failed', fault: faultOf(status, 'ECONSENSUS', `the debate ended ${outcome}: ${reason}`), usage };
   }
   return { outcome: 'completed', output: outputOf(status), usage };
 };

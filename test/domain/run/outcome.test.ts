@@ -2,7 +2,15 @@ import type { TaskReport } from '../../../src/contracts/execution.js';
 import { outcomeOf, outcomeOfCommand, type StartedStatus } from '../../../src/domain/run/outcome.js';
 
 const status = (kind: string, lifecycle: string, more: object): StartedStatus =>
-  ({ kind, lifecycle, error: null, result: null, spend: { tokens: 7, usd: '0.25' }, ...more }) as never;
+  ({
+    kind,
+    lifecycle,
+    error: null,
+    result: null,
+    spend: { tokens: 7, usd: '0.25' },
+    ...(kind === 'debate' && { statements: [] }),
+    ...more,
+  }) as never;
 const usage = { tokens: 7, usdMicros: 250_000 };
 
 describe('the work of a step', () => {
@@ -55,6 +63,37 @@ describe('the work of a step', () => {
     const lanes = codes.map((each) => ({ reason: { code: each } }));
     const error = { code: 'ECONSENSUS', message: 'no lane could be dispatched' };
     expect(outcomeOf(status('session', 'failed', { error, lanes }))).toMatchObject({ fault: { code, retryable } });
+  });
+
+  const lanes = (...reasons: (object | null)[]) => ({
+    error: { code: 'ECONSENSUS', message: 'nobody answered' },
+    lanes: reasons.map((reason) => ({ reason })),
+  });
+  const tasks = (ratio: number, ...reasons: (object | null)[]) => ({
+    error: { code: 'EAGENTDOWN', message: 'too few' },
+    barrier: { partial_mode: true, min_completion_ratio: 0.5, ratio },
+    tasks: reasons.map((reason) => ({ state: reason ? 'FAILED' : 'RUNNING', reason })),
+  });
+  const debate = (...statements: object[]) => ({
+    lifecycle: 'completed',
+    result: { outcome: 'blocked', reason: 'no votes' },
+    statements,
+  });
+  const spent = { code: 'EBUDGET' };
+  const refused = { code: 'EAGENTDOWN', retryable: false };
+  const down = { code: 'EAGENTDOWN', retryable: true };
+  test.each<[string, string, object, boolean]>([
+    ['session', 'each of its lanes says that it cannot help', lanes(refused, refused), false],
+    ['session', 'no lane is within its budget', lanes(spent), false],
+    ['session', 'one lane may be there again', lanes(spent, down), true],
+    ['session', 'one lane said nothing of it', lanes(refused, { code: 'EAGENTDOWN' }), true],
+    ['fan-out', 'too few tasks were within its budget', tasks(0.2, spent, spent), false],
+    ['fan-out', 'a task had not ended', tasks(0.2, spent, null), true],
+    ['fan-out', 'enough tasks were done, and what was made of them failed', tasks(0.8, spent), true],
+    ['debate', 'roles could not be asked within its budget', debate({ valid: false, failure: spent }), false],
+    ['debate', 'it was decided', debate({ valid: true, failure: null }), true],
+  ])('that is a %s which failed as %s is worth another try: %j', (kind, _, more, retryable) => {
+    expect(outcomeOf(status(kind, 'failed', more))).toMatchObject({ outcome: 'failed', fault: { retryable } });
   });
 
   test('that was cancelled has stopped', () => {
