@@ -122,17 +122,25 @@ export const runWorkspaceSchema = z
   .meta({ id: 'RunWorkspace' });
 export type RunWorkspaceBody = z.infer<typeof runWorkspaceSchema>;
 
-/** POST /v1/runs (spec 06, 10). What contradicts itself is refused here, all at once (spec 00). */
-export const openRunSchema = z
-  .strictObject({
-    ...startCommon,
-    work_id: z
+/** What a run works on, as people name it; a number, as YAML reads one, is its digits. */
+export const runWorkIdSchema = z
+  .union([
+    z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+    z
       .string()
       .trim()
       .min(1, 'must name what the run works on, such as the number of an issue')
       .max(64)
-      .regex(/^[^\s:]*$/, 'must have no blanks and no ":"')
-      .meta({ description: 'What the run works on, as people name it in their answers.', example: '124' }),
+      .regex(/^[^\s:]*$/, 'must have no blanks and no ":"'),
+  ])
+  .transform(String)
+  .meta({ description: 'What the run works on, as people name it in their answers.', example: '124' });
+
+/** POST /v1/runs (spec 06, 10). What contradicts itself is refused here, all at once (spec 00). */
+export const openRunSchema = z
+  .strictObject({
+    ...startCommon,
+    work_id: runWorkIdSchema,
     workspace: runWorkspaceSchema.optional().meta({ description: 'Left out: an empty folder.' }),
     phases: z.array(runPhaseSchema).min(1, 'must have at least one phase').max(50),
   })

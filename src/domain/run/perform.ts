@@ -60,8 +60,11 @@ const prepare = (draft: RunDraft): void => {
   want(draft, { type: 'prepare_workspace', workspace: setup.workspace, ...(folderOf && { origin: folderOf }) });
 };
 
-/** The present step begins; one that only asks is at its gate, and one that the budget does not hold has failed. */
-const begin = (draft: RunDraft): void => {
+/**
+ * The present step begins; one that only asks is at its gate, and one that the budget does not hold has failed.
+ * @param asked the changes that people ask of this try, null where they said none; left out: those of the try before still hold
+ */
+const begin = (draft: RunDraft, asked?: string | null): void => {
   const { run, now } = draft;
   const { work } = currentStep(run);
   const { attempts, comments } = currentRecord(run);
@@ -84,12 +87,15 @@ const begin = (draft: RunDraft): void => {
     return fail(draft, { code: 'EBUDGET', message: refused, retryable: false });
   }
   const attempt = attempts.length + 1;
+  // A fork begins the step anew with what was asked of the one it was forked from.
+  const before = attempts.at(-1);
+  const still = before ? before.comment : (comments.at(-1) ?? null);
   const opened = {
     attempt,
     workId: null,
     outcome: null,
     error: null,
-    comment: comments.at(-1) ?? null,
+    comment: asked === undefined ? still : asked,
     usage: { tokens: 0, usdMicros: 0 },
     startedAt: now,
     endedAt: null,
@@ -122,14 +128,13 @@ const redo = (draft: RunDraft, on: RunEventName): void => {
   }
   const to = on === 'CHANGES_REQUESTED' ? (redonePosition(run) ?? run.position) : run.position;
   for (let at = to + 1; at <= run.position; at += 1) setStep(draft, at, { state: 'pending', output: null });
-  if (on === 'CHANGES_REQUESTED') {
-    const latest = run.feedback.at(-1);
-    const comment = latest ? (responseOf(latest)?.comment ?? null) : null;
-    const comments = run.steps[to]?.comments ?? [];
-    if (comment !== null) setStep(draft, to, { comments: [...comments, comment] });
-  }
   run.position = to;
-  begin(draft);
+  if (on !== 'CHANGES_REQUESTED') return begin(draft);
+  const latest = run.feedback.at(-1);
+  const comment = latest ? (responseOf(latest)?.comment ?? null) : null;
+  const comments = run.steps[to]?.comments ?? [];
+  if (comment !== null) setStep(draft, to, { comments: [...comments, comment] });
+  begin(draft, comment);
 };
 
 const ask = (draft: RunDraft): void => {

@@ -18,7 +18,16 @@ describe('a run', () => {
     expect(faults(runBody([aStep('a')]))).toEqual([]);
   });
 
+  test.each<[unknown, string]>([
+    [300, '300'],
+    [' 124 ', '124'],
+  ])('on the work id %j works on "%s"', (work_id, expected) => {
+    const { work_id: read } = openRunSchema.parse({ ...runBody([aStep('a')]), work_id });
+    expect(read).toBe(expected);
+  });
+
   test.each<[string, object, string]>([
+    ['whose work id is no number of anything', { ...runBody([aStep('a')]), work_id: -1 }, 'work_id: '],
     ['without a work id', { ...runBody([aStep('a')]), work_id: '' }, 'work_id: must name what the run works on'],
     ['whose work id has a colon', { ...runBody([aStep('a')]), work_id: '#1: x' }, 'work_id: must have no blanks'],
     ['without phases', { work_id: '1', phases: [] }, 'phases: must have at least one phase'],
