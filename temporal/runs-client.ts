@@ -1,4 +1,5 @@
 import type { RunStatus } from '../src/contracts/run-status.js';
+import { closedRun } from '../src/domain/run/closed-run.js';
 import type { RunSetup } from '../src/domain/run/setup.js';
 import type { RunsPort } from '../src/gateway/work-port.js';
 import { feedbackUpdate, runWorkflowType } from '../workflows/messages.js';
@@ -11,19 +12,7 @@ export const runDefinition: WorkDefinition<RunSetup, RunStatus> = {
   summaryOf: ({ workId, steps }) =>
     `run: ${firstWords(workId)}, ${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`,
   nameOf: ({ workId }) => workId,
-  closedFromOutside: (status, how, closedAt) => ({
-    ...status,
-    lifecycle: how === 'FAILED' || how === 'TIMED_OUT' ? 'failed' : 'cancelled',
-    waiting: null,
-    error: status.error ?? {
-      code: how === 'FAILED' ? 'EAGENTDOWN' : 'EPREEMPT',
-      message: `The workflow was closed from outside (${how}) in state ${status.state}; see it in Temporal's Web UI.`,
-      phase: status.phase,
-      step: status.step,
-      retryable: false,
-    },
-    ended_at: closedAt,
-  }),
+  closedFromOutside: closedRun,
   endedLane: () => null,
   texts: () => [],
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { approvalSchema, feedbackSchema } from './feedback.js';
+import { approvalSchema, feedbackSchema, refusedFeedbackSchema } from './feedback.js';
 import { runStepKinds } from './run.js';
 import { lifecycleSchema, linksSchema, spendSchema, waitingSchema, workIdSchema } from './work.js';
 
@@ -116,6 +116,9 @@ export const runStatusSchema = z
     step: z.string().nullable(),
     phases: z.array(z.strictObject({ name: z.string(), steps: z.array(runStepStatusSchema) })),
     feedback: z.array(runFeedbackSchema).meta({ description: 'What people were asked, the open one last.' }),
+    refused: z.array(refusedFeedbackSchema).meta({
+      description: 'Answers that came before anybody had been asked anything, the latest 20.',
+    }),
     next: z.array(nextStepSchema).meta({
       description:
         'While an approval is open, what it lets begin: every step up to the next gate. Empty: no approval is open, or the ' +

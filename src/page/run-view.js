@@ -1,5 +1,5 @@
 import { html } from '/vendor/htm-preact.js';
-import { FeedbackHistory } from './feedback-history.js';
+import { FeedbackHistory, Refused } from './feedback-history.js';
 import { isEnded, ordinaryWaits, sentence } from './model.js';
 import { FactList } from './parts.js';
 import { RequestPanel } from './request-panel.js';
@@ -47,7 +47,11 @@ const Outcome = ({ status, isLive }) => {
     const help = helpWords(error, isLive);
     return html`<${Answer}
       tone="bad"
-      title=${phase === null ? 'It could not begin' : `${stepName(phase, step)} has failed`}
+      title=${lifecycle === 'cancelled'
+        ? 'Cancelled'
+        : phase === null
+          ? 'It could not begin'
+          : `${stepName(phase, step)} has failed`}
     >
       <div class="why"><code>${code}</code> ${message}</div>
       ${help && html`<p class="hint">${help}</p>`}
@@ -84,7 +88,8 @@ export const RunBody = ({ model, isLive, asked = null }) => {
     ${asked}
     <${Outcome} status=${status} isLive=${isLive} />
     <${Phases} status=${status} isLive=${isLive} />
-    <${FeedbackHistory} title="Answers" feedback=${status.feedback} nameOf=${placeOf} />`;
+    <${FeedbackHistory} title="Answers" feedback=${status.feedback} nameOf=${placeOf} />
+    <${Refused} asked=${{ refused: status.refused, refused_count: status.refused.length }} />`;
 };
 
 export const RunView = ({ id }) => {

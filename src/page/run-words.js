@@ -55,8 +55,10 @@ export const requestTitles = {
 };
 
 /** Where it stands, in a few words. */
-export const nowWords = ({ state, phase, step, workspace }) => {
-  const at = phase === null ? '' : stepName(phase, step);
+export const nowWords = ({ state, phase, step, workspace, error }) => {
+  // Closed from outside it is nowhere any more, and its error says where it was.
+  const place = phase === null ? error : { phase, step };
+  const at = place?.phase ? stepName(place.phase, place.step) : '';
   switch (state) {
     case 'pending':
       return 'It begins';

@@ -197,6 +197,39 @@ describeWithSandbox('a run that asks people', () => {
     expect(over.feedback[0]?.answers).toMatchObject([{ provided_by: 'anna', source: 'signal', authenticated: false }]);
   });
 
+  test('shows an answer that nobody has asked for as refused, whatever it holds', async () => {
+    const id = await product.runs.start(aRun([session('a', {}, 'blue', 60_000)]));
+    await product.runs.until(id, ({ state }) => state === 'in_progress');
+    await product.client.workflow.getHandle(id).signal('feedback', 'approve please');
+    const { refused, feedback } = await product.runs.until(id, (now) => now.refused.length > 0);
+    expect([refused, feedback]).toMatchObject([
+      [{ source: 'signal', code: 'other_request', comment: expect.stringMatching(/must be an object/) }],
+      [],
+    ]);
+    await product.post(`/v1/runs/${id}/cancel`);
+  });
+
+  test('offers no retry after a session whose only agent says that it cannot help', async () => {
+    const script = [{ fail: { code: 'EAGENTDOWN', message: 'gone', retryable: false } }];
+    const lanes = [{ lane_id: 'a', adapter: { kind: 'scripted', script } }];
+    const { error, feedback } = await begin([{ ...session('a'), with: { prompt: 'Which?', lanes } }]);
+    expect(error).toMatchObject({ retryable: false, message: expect.stringContaining('gone') });
+    expect(feedback[0]?.request.options.map(({ value }) => value)).toEqual(['abort']);
+  });
+
+  test('is cancelled, and asks nobody anything more, once its workflow is terminated from outside', async () => {
+    const { id } = await begin([asks('sure')], { work_id: 300 });
+    await product.client.workflow.getHandle(id).terminate('by hand');
+    const status = await product.runs.until(id, ended);
+    expect(status).toMatchObject({
+      ...{ work_id: '300', lifecycle: 'cancelled', state: 'cancelled', waiting: null, phase: null, next: [] },
+      feedback: [{ state: 'void' }],
+      phases: [{ steps: [{ state: 'cancelled' }] }],
+      error: { message: expect.stringContaining('TERMINATED') },
+    });
+    expect((await answer(status, 'approve')).status).toBe(409);
+  });
+
   test('leaves evidence of who approved what, which is checked where there is nothing of the product', async () => {
     const of = { prompt: 'Good?', k: 2, approvers: ['anna', 'ben'], escalate_after_ms: 300, escalate_to: ['carl'] };
     const status = await begin([sh('a', 'echo made', { gate: of })]);

@@ -1,4 +1,4 @@
-import type { FeedbackOptionBody, GivenFeedback } from '../../contracts/feedback.js';
+import type { FeedbackOptionBody, GivenFeedback, RefusedFeedback } from '../../contracts/feedback.js';
 import type { Json } from '../../contracts/frames.js';
 import type { NextStep, RunFeedback } from '../../contracts/run-status.js';
 import { nextApprovalDue, openApproval, stepApproval, useApproval } from '../approval.js';
@@ -179,11 +179,22 @@ export const answerRun = (run: RunState, given: GivenFeedback, now: number): Gat
   return { feedback: taken, index, refused: withOpen(run, refused, given), repeated };
 };
 
+const unasked = ({ setup, state }: RunState): FeedbackRefusal => ({
+  code: 'other_request',
+  message: `run ${setup.id} has asked nobody anything; it is ${state}.`,
+});
+
+/** How many answers that nobody had asked for are kept. */
+const keptUnasked = 20;
+
+/** An answer that came before anybody had been asked anything, as it is kept for the status (spec 06). */
+export const withUnasked = (run: RunState, given: GivenFeedback, now: number): RefusedFeedback[] =>
+  [...(run.unasked ?? []), { ...given, ...unasked(run), refused_at: new Date(now).toISOString() }].slice(-keptUnasked);
+
 /** Why an answer would change nothing, for the validator of an update; null: it counts, or has counted before. */
 export const feedbackRefusal = (run: RunState, given: GivenFeedback, now: number): FeedbackRefusal | null => {
   const step = answerRun(run, given, now);
-  if (step) return step.refused;
-  return { code: 'other_request', message: `run ${run.setup.id} has asked nobody anything; it is ${run.state}.` };
+  return step ? step.refused : unasked(run);
 };
 
 /** What time has done to the open request, or that it is void because nobody needs the answer any more. */

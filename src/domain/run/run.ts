@@ -4,7 +4,7 @@ import { iso } from '../instant.js';
 import { isTerminal, step } from '../machine.js';
 import { openDraft, type RunDraft, type RunStep, say, sayStep, setAttempt, setStep } from './draft.js';
 import type { RunEvent, StepOutcome } from './effects.js';
-import { answerRun, passed, requestDue, responseOf } from './gate.js';
+import { answerRun, passed, requestDue, responseOf, withUnasked } from './gate.js';
 import { type RunEventName, type RunFacts, runMachine } from './machine.js';
 import { fail, perform, settleStep } from './perform.js';
 import { currentStep, openRequest, type RunState } from './state.js';
@@ -131,6 +131,7 @@ const takeFeedback = (draft: RunDraft, given: GivenFeedback): void => {
   const answered = answerRun(run, given, now);
   if (!answered) {
     run.dropped += 1;
+    run.unasked = withUnasked(run, given, now);
     const message = `an answer of ${given.provided_by} was refused: the run has asked nobody anything`;
     return say(draft, { event: 'log', data: { at: iso(now), message } });
   }

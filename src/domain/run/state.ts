@@ -1,3 +1,4 @@
+import type { RefusedFeedback } from '../../contracts/feedback.js';
 import type { Json } from '../../contracts/frames.js';
 import type { RunError, RunFeedback, RunResult, RunStateName, RunStepStateName } from '../../contracts/run-status.js';
 import { add, noAmount } from '../budget.js';
@@ -53,6 +54,8 @@ export interface RunState {
   error: RunError | null;
   /** Events that came where nothing takes them. */
   dropped: number;
+  /** The latest answers that came before anybody had been asked anything; left out: none has. */
+  unasked?: RefusedFeedback[];
   /** Its end is decided, and what it leaves is not in its place yet. */
   isClosing?: true;
   /** Of a fork: the run whose folder its own begins as a copy of, and the branch of that one's worktree. */

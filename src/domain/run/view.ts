@@ -94,6 +94,7 @@ export const runStatus = (run: RunState): RunStatus => {
     step: at?.name ?? null,
     phases: phasesOf(run),
     feedback: run.feedback,
+    refused: run.unasked ?? [],
     next: openRequest(run)?.request.type === 'approval' ? nextSteps(setup, run.position) : [],
     waiting: describeWaiting(run),
     result: run.result,

@@ -114,6 +114,7 @@ export const runStatusExample: RunStatus = {
       used_at: null,
     },
   ],
+  refused: [],
   next: [],
   waiting: {
     for: 'person',

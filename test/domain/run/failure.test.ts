@@ -1,3 +1,4 @@
+import { closedRun } from '../../../src/domain/run/closed-run.js';
 import { runStatus } from '../../../src/domain/run/view.js';
 import { aStep, given, type RunPlay, started } from '../../support/run-play.js';
 
@@ -147,5 +148,28 @@ describe('a cancel of a run', () => {
   test('of the work of a step alone is a failure of the step', () => {
     const at = started(steps('fail')).stopped();
     expect([at.state, at.run.error]).toMatchObject(['error', { code: 'EPREEMPT', retryable: true, step: 'a' }]);
+  });
+});
+
+describe('a run whose workflow was closed from outside', () => {
+  const closedAt = '2026-11-21T01:00:00.000Z';
+  test.each<[string, string, string]>([
+    ['TERMINATED', 'cancelled', 'cancelled'],
+    ['FAILED', 'failed', 'error'],
+    ['TIMED_OUT', 'failed', 'error'],
+  ])('as %s is %s in the state %s, and asks nobody anything', (how, lifecycle, state) => {
+    const asking = runStatus(started([aStep('a', { gate: { prompt: 'Good?' } }), aStep('b')]).done().run);
+    expect([asking.state, asking.next]).toMatchObject(['awaiting_feedback', [{ name: 'b' }]]);
+    expect(closedRun(asking, how, closedAt)).toMatchObject({
+      ...{ lifecycle, state, phase: null, step: null, next: [], waiting: null, ended_at: closedAt },
+      phases: [{ steps: [{ state: 'cancelled' }, { state: 'pending' }] }],
+      feedback: [{ state: 'void', outcome: 'void', closed_at: closedAt }],
+      error: { message: expect.stringContaining(`(${how}) in state awaiting_feedback`), phase: 'build', step: 'a' },
+    });
+  });
+
+  test('keeps why it had failed', () => {
+    const { error, feedback } = closedRun(runStatus(failed('fail').run), 'TERMINATED', closedAt);
+    expect([error, feedback]).toMatchObject([{ message: 'it broke', step: 'b' }, [{ state: 'void' }]]);
   });
 });

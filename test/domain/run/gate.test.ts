@@ -286,6 +286,22 @@ describe('a request for changes', () => {
     expect(stepWork(at.run, 0, 2)).toMatchObject({ kind: 'command', task: { env: { PARLEY_COMMENT: '- faster' } } });
   });
 
+  test('says with each try what was asked of it: nothing where nobody said what, the same again where it is retried', () => {
+    const at = started([aStep('a', { gate })])
+      .done()
+      .answer('request_changes', { comment: 'shorter' })
+      .done();
+    at.answer('request_changes').done().answer('request_changes', { comment: 'warmer' }).fails().answer('retry');
+    expect(at.run.steps[0]?.attempts.map(({ comment }) => comment)).toEqual([
+      null,
+      'shorter',
+      null,
+      'warmer',
+      'warmer',
+    ]);
+    expect(at.run.steps[0]?.comments).toEqual(['shorter', 'warmer']);
+  });
+
   test('without a comment does the step again as it was', () => {
     const at = started([aStep('a', { gate })])
       .done()
@@ -297,11 +313,16 @@ describe('a request for changes', () => {
 describe('an answer to a run', () => {
   const asking = (): RunPlay => started([aStep('a', { gate }), aGate('sure'), aStep('b')]).done();
 
-  test('that nobody asked for is counted, and changes nothing', () => {
+  test('that nobody asked for is counted and seen in the status, and changes nothing', () => {
     const at = started([aStep('a')]);
     const before = at.run;
     at.take({ type: 'FEEDBACK', given: given('approve') });
-    expect(at.run).toEqual({ ...before, dropped: 1 });
+    expect(at.run).toEqual({ ...before, dropped: 1, unasked: [expect.anything()] });
+    expect(runStatus(at.run).refused).toMatchObject([
+      { provided_by: 'anna', response: 'approve', code: 'other_request', refused_at: '2026-11-21T00:00:00.000Z' },
+    ]);
+    for (let times = 0; times < 30; times += 1) at.take({ type: 'FEEDBACK', given: given('approve') });
+    expect(runStatus(at.run).refused).toHaveLength(20);
     expect(feedbackRefusal(at.run, given('approve'), at.now)?.message).toBe(
       'run run-1 has asked nobody anything; it is in_progress.',
     );
