@@ -59,8 +59,11 @@ export const createCoordinatedRuns = ({
       within(runId, () => client.workflow.getHandle(runId).query(statusQuery)) as Promise<RunStatus>,
   };
 
-  const start: CoordinatedRunsPort['start'] = async ({ start: { setup, request, hash } }) => {
-    await runs.start(setup, hash, { isRepeatable: true, request });
+  const start: CoordinatedRunsPort['start'] = async (run) => {
+    const { setup, request, hash } = run.start;
+    const begun = await runs.start(setup, hash, { isRepeatable: true, request });
+    // One that is there already has said its words to nobody, or to another coordinator.
+    if (begun === 'replayed') return await watch(run);
     // The run itself says what follows; this is less than anything that it has said by now.
     return { ...wordOf(runStatus(openRunState(setup, Date.now()))), seq: 1 };
   };

@@ -53,7 +53,7 @@ const coordinatorKind: WorkKind<CoordinatorState, CoordinatorEvent, CoordinatorE
 
 type CoordinatorRun = WorkState<CoordinatorState, CoordinatorEvent, CoordinatorEffect>;
 /** What is done to one run. */
-type RunCall = Exclude<CoordinatorEffect, { type: 'cancel_runs' }>;
+type RunCall = Extract<CoordinatorEffect, { runId: string }>;
 
 /**
  * Calls at once: each carries the setup of a run or an answer, up to 64 kB, and what one task of a workflow asks for has to
@@ -84,17 +84,21 @@ export async function coordinator(
       { type: 'START' },
     );
   const loop = new WorkLoop(coordinatorKind, state, setup.webhooks);
-  /** What became of each set of responses: two may come in one task. */
-  const answers = new WeakMap<CoordinatorEvent, CoordinatorAnswer>();
+  /** What became of each set of responses, by the number of its caller. */
+  const answers = new Map<number, CoordinatorAnswer>();
+  let callers = 0;
 
   setHandler(wordSignal, (runId, word) => loop.push({ type: 'RUN', runId, word }));
   setHandler(
     responsesUpdate,
     async (given) => {
-      const event: CoordinatorEvent = { type: 'RESPONSES', given };
-      loop.push(event);
-      await condition(() => answers.has(event));
-      return answers.get(event)!;
+      callers += 1;
+      const caller = callers;
+      loop.push({ type: 'RESPONSES', given, caller });
+      await condition(() => answers.has(caller));
+      const answer = answers.get(caller)!;
+      answers.delete(caller);
+      return answer;
     },
     {
       description: 'Answers for the runs, as text or as a list',
@@ -139,11 +143,10 @@ export async function coordinator(
       const known = state.work.runs.find((run) => run.runId === runId);
       return start && known?.isTracked ? { type: 'TICK' } : { type: 'RUN', runId, word };
     }
-    const { given } = effect;
+    const { given, count } = effect;
     const { request_id: requestId } = given;
-    // How often this request was answered through here names the answer, the same at every try and every replay.
-    const count = state.work.history.filter((entry) => entry.run_id === runId && entry.request_id === requestId).length;
     const reply = await coordinatedRuns.answerRun.executeWithOptions({ summary: `${given.response} for ${runId}` }, [
+      // How often the run was answered through here names the answer, the same at every try and every replay.
       { ...about, given, updateId: `${setup.id}:${requestId}:${count}` },
     ]);
     return replyEvent(runId, requestId, reply);
@@ -183,15 +186,13 @@ export async function coordinator(
   return await loop.run({
     perform: (effect) => {
       if (effect.type === 'cancel_runs') toCancel = effect.runIds;
+      else if (effect.type === 'answered') answers.set(effect.caller, effect.answer);
       else {
         waiting.push(effect);
         beginNext();
       }
     },
-    after: (event) => {
-      const { lastAnswer } = state.work;
-      if (event.type === 'RESPONSES' && lastAnswer) answers.set(event, lastAnswer);
-    },
+    wantsToContinue: () => workflowInfo().historyLength > (setup.continueAfterEvents ?? Infinity),
     continueAsNew: () => continueAsNew<typeof coordinator>(setup, loop.carried(state), request),
     close: async () => {
       // A run that is just being started would be missed by its cancel.

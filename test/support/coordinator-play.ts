@@ -96,8 +96,16 @@ export class CoordinatorPlay {
   }
 
   respond(responses: string | CoordinatorResponse[], providedBy = 'anna'): CoordinatorAnswer {
-    this.take({ type: 'RESPONSES', given: { responses, providedBy, authenticated: true, source: 'cli' } });
-    return this.answer;
+    const given = { responses, providedBy, authenticated: true, source: 'cli' as const };
+    const { calls } = this.coordinator;
+    this.take({ type: 'RESPONSES', given, caller: null });
+    return this.coordinator.openCalls.find(({ number }) => number > calls)?.answer ?? this.answer;
+  }
+
+  /** Answers whose runs all take them at once. */
+  answered(responses: string | CoordinatorResponse[], providedBy = 'anna'): CoordinatorAnswer {
+    this.respond(responses, providedBy);
+    return this.resumeAll().answer;
   }
 
   /** Every run that has an answer takes it. */

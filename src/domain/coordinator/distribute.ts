@@ -1,8 +1,9 @@
+import type { AppliedResponse } from '../../contracts/coordinator.js';
 import type { DistributedFeedback } from '../../contracts/coordinator-events.js';
 import type { FeedbackHistory } from '../../contracts/coordinator-status.js';
 import type { FeedbackRequest, GivenFeedback } from '../../contracts/feedback.js';
 import { iso } from '../instant.js';
-import type { TrackedRun } from './state.js';
+import type { ResumedRun, TrackedRun } from './state.js';
 
 const words: Readonly<Record<string, string>> = {
   approve: 'Approval granted',
@@ -20,57 +21,53 @@ export const messageOf = ({ type }: FeedbackRequest, response: string): string =
   return preset ?? (type === 'input' ? `Input given: ${said}` : `Answered with ${said}`);
 };
 
-/** One answer given to its run: what is told of it, and the run as it waits no more but to be resumed (details 5.4). */
-export interface Distributed {
+/** What is told of an answer that its run has taken (details 5.4). */
+export interface TakenAnswer {
   event: DistributedFeedback;
   entry: FeedbackHistory;
-  run: TrackedRun;
+  applied: AppliedResponse;
 }
 
 /**
- * Distributes one answer, in the order of details 5.4: event, history entry, the waiting state cleared, queued for resume. The
- * answer belongs to this one request, so that the next round does not send it again. A failed run has the request that was made
- * for it. null: the run asks nothing.
+ * The run on its way on with an answer: it waits no more, and the answer belongs to this one request, so that the next round does
+ * not send it again. A failed run has the request that was made for it. null: the run asks nothing.
  */
-export const distribute = (
-  run: TrackedRun,
-  given: GivenFeedback,
+export const handOver = (run: TrackedRun, given: GivenFeedback, call: number, now: number): TrackedRun | null => {
+  const { status, request, error, seq, handed } = run;
+  if (!request) return null;
+  const requestId = given.request_id;
+  return {
+    ...run,
+    status: 'pending',
+    request: null,
+    error: null,
+    reason: null,
+    resuming: { requestId, status, request, error, seq, given, givenAt: now, call },
+    handed: handed + 1,
+  };
+};
+
+/** Event and history entry of an answer, in this order (details 5.4), once its run says that it counts: nothing is told before. */
+export const takenAnswer = (
+  { runId, workId }: TrackedRun,
+  { request, error, given }: ResumedRun,
   coordinatorId: string,
   now: number,
-): Distributed | null => {
-  const { runId, workId, status, request, error, seq } = run;
-  if (!request) return null;
-  const { request_id: requestId, response, comment, provided_by: user, source } = given;
+): TakenAnswer => {
+  const { request_id, response, comment, provided_by, source } = given;
   const at = iso(now);
+  const about = { run_id: runId, work_id: workId };
   return {
     event: {
       at,
       source: 'parallel_coordination',
-      run_id: runId,
-      work_id: workId,
+      ...about,
       phase: request.phase ?? error?.phase ?? null,
       step: request.step ?? error?.step ?? null,
       message: messageOf(request, response),
-      metadata: { coordinator_id: coordinatorId, request_id: requestId, response, provided_by: user, source },
+      metadata: { coordinator_id: coordinatorId, request_id, response, provided_by, source },
     },
-    entry: {
-      at,
-      run_id: runId,
-      work_id: workId,
-      request_id: requestId,
-      type: request.type,
-      response,
-      comment,
-      user,
-      source,
-    },
-    run: {
-      ...run,
-      status: 'pending',
-      request: null,
-      error: null,
-      reason: null,
-      resuming: { requestId, status, request, error, seq },
-    },
+    entry: { at, ...about, request_id, type: request.type, response, comment, user: provided_by, source },
+    applied: { ...about, request_id, response, comment },
   };
 };

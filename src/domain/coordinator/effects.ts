@@ -1,4 +1,4 @@
-import type { CoordinatorResponse } from '../../contracts/coordinator.js';
+import type { CoordinatorAnswer, CoordinatorResponse } from '../../contracts/coordinator.js';
 import type { RunFault } from '../../contracts/coordinator-status.js';
 import type { FeedbackRequest, FeedbackSource, GivenFeedback } from '../../contracts/feedback.js';
 
@@ -29,8 +29,13 @@ export interface GivenResponses {
 export type CoordinatorEffect =
   /** Start the run with this body, or adopt it; answered by RUN or UNREADABLE, and by a RUN for each of its moves. */
   | { type: 'track'; runId: string; workId: string; origin: 'started' | 'adopted'; body: number | null }
-  /** Hand a run its answer; answered by RESUMED, STILL_ASKS, ANSWERED_ELSEWHERE or RESUME_FAILED. */
-  | { type: 'resume'; runId: string; given: GivenFeedback }
+  /**
+   * Hand a run its answer, the `count`-th that it gets from here; answered by RESUMED, COUNTED, STILL_ASKS, ANSWERED_ELSEWHERE or
+   * RESUME_FAILED.
+   */
+  | { type: 'resume'; runId: string; given: GivenFeedback; count: number }
+  /** Tell the caller what became of the responses. */
+  | { type: 'answered'; caller: number; answer: CoordinatorAnswer }
   /** Cancel the runs that it had started. */
   | { type: 'cancel_runs'; runIds: string[] };
 
@@ -40,9 +45,12 @@ export type CoordinatorEvent =
   | { type: 'RUN'; runId: string; word: RunWord }
   /** The state of a run cannot be read: it could not be started, is not there, or has gone. */
   | { type: 'UNREADABLE'; runId: string; message: string }
-  | { type: 'RESPONSES'; given: GivenResponses }
+  /** `caller` is answered once its runs have said what they make of it; null: nobody waits for it. */
+  | { type: 'RESPONSES'; given: GivenResponses; caller: number | null }
   | { type: 'RESUMED'; runId: string; requestId: string }
-  /** The run asks the same as before: others have to approve, too, or it refused the answer of this person. */
+  /** The answer counts, and the run asks the same as before: others have to approve, too. */
+  | { type: 'COUNTED'; runId: string; requestId: string; message: string }
+  /** The run asks the same as before: it refused the answer of this person. */
   | { type: 'STILL_ASKS'; runId: string; requestId: string; message: string }
   /** Somebody had answered the run itself before: the first valid answer wins. */
   | { type: 'ANSWERED_ELSEWHERE'; runId: string; requestId: string; message: string }

@@ -1,5 +1,7 @@
 import { iso } from '../instant.js';
+import { shownId } from '../feedback-list.js';
 import { runOnWire } from './aggregate.js';
+import { type Outcome, settle } from './calls.js';
 import { type CoordinatorDraft, replaceRun, say } from './draft.js';
 import type { CoordinatorEvent } from './effects.js';
 import { hasMoved, hearRun, loseRun } from './runs.js';
@@ -36,6 +38,20 @@ const asBefore = (run: TrackedRun): TrackedRun => {
   return { ...run, resuming: null, status, request, error };
 };
 
+const outcomeOf = ({ workId }: TrackedRun, event: Extract<OfRun, { requestId: string }>): Outcome => {
+  switch (event.type) {
+    case 'RESUMED':
+      return { type: 'taken', note: null };
+    case 'COUNTED':
+      return { type: 'taken', note: `${shownId(workId)}: ${event.message}` };
+    case 'STILL_ASKS':
+      return { type: 'refused', message: event.message, asks: true };
+    case 'ANSWERED_ELSEWHERE':
+    case 'RESUME_FAILED':
+      return { type: 'refused', message: event.message, asks: false };
+  }
+};
+
 /**
  * What a run says of itself, and what became of its answer. What comes late, again, or of no run of this coordinator is counted
  * and changes nothing.
@@ -53,20 +69,24 @@ export const hearOfRun = (draft: CoordinatorDraft, event: OfRun): void => {
       return heard ? keep(draft, run, heard) : drop();
     }
     case 'UNREADABLE':
-      return isSettled(run) ? drop() : keep(draft, run, loseRun(run, event.message));
+      if (isSettled(run)) return drop();
+      keep(draft, run, loseRun(run, event.message));
+      return settle(draft, run, { type: 'refused', message: event.message, asks: false });
     case 'RESUMED':
+    case 'COUNTED':
     case 'STILL_ASKS':
     case 'ANSWERED_ELSEWHERE':
     case 'RESUME_FAILED': {
       const { resuming } = run;
       if (resuming?.requestId !== event.requestId) return drop();
-      // A run that has moved since has taken its answer, even where the reply to it was lost.
+      // A run that has moved since goes on, even where the reply to it was lost.
       const hasFailed = event.type === 'RESUME_FAILED' && run.seq === resuming.seq;
       if (event.type !== 'RESUMED') {
         say(draft, { event: 'log', data: { at: iso(now), message: `${run.runId}: ${event.message}` } });
       }
-      const after = event.type === 'STILL_ASKS' ? asBefore(run) : resumed(run);
-      return keep(draft, run, hasFailed ? { ...after, status: 'resume_failed', reason: event.message } : after);
+      const after = event.type === 'STILL_ASKS' || event.type === 'COUNTED' ? asBefore(run) : resumed(run);
+      keep(draft, run, hasFailed ? { ...after, status: 'resume_failed', reason: event.message } : after);
+      return settle(draft, run, outcomeOf(run, event));
     }
   }
 };

@@ -57,6 +57,8 @@ export interface CoordinatorFacts {
   needsFeedback: boolean;
   /** A response fits an open request. */
   hasAnswers: boolean;
+  /** The coordinator's own question is open. */
+  isAsking: boolean;
   /** An answered run has not taken its answer yet. */
   isResuming: boolean;
   /** Every run is at a stop. */
@@ -68,6 +70,7 @@ export interface CoordinatorFacts {
 const guard = (name: string, holds: (facts: CoordinatorFacts) => boolean): Guard<CoordinatorFacts> => ({ name, holds });
 const needsFeedback = guard('a run needs feedback', (facts) => facts.needsFeedback);
 const hasAnswers = guard('a response is valid', (facts) => facts.hasAnswers);
+const isAsking = guard('its own question is open', (facts) => facts.isAsking);
 const isResuming = guard('a run is being resumed', (facts) => facts.isResuming);
 const allStopped = guard('all runs are at a stop', (facts) => facts.allStopped);
 const hasReport = guard('there is a report', (facts) => facts.hasReport);
@@ -109,13 +112,14 @@ export const coordinatorMachine: Machine<
     { from: 'ASKING', on: 'CONTINUE', guard: hasReport, to: 'MONITORING', actions: ['wait'] },
     { from: 'ASKING', on: 'CONTINUE', to: 'WAITING', actions: ['wait'] },
     { from: 'ASKING', on: 'ABORT', to: 'ABORTED', actions: ['emit_final'] },
-    { from: 'ASKING', on: 'RESPONSES', guard: hasReport, to: 'PARSING', actions: ['void_question', 'wait', 'parse'] },
+    { from: 'ASKING', on: 'RESPONSES', guard: hasReport, to: 'PARSING', actions: ['parse'] },
     { from: 'AGGREGATING', on: 'AGGREGATED', guard: needsFeedback, to: 'PRESENTING', actions: [] },
     { from: 'AGGREGATING', on: 'AGGREGATED', to: 'COMPLETE', actions: ['emit_final'] },
     { from: 'PRESENTING', on: 'CHANGED', to: 'AGGREGATING', actions: ['aggregate'] },
     { from: 'PRESENTING', on: 'MOVED_ON', to: 'MONITORING', actions: ['wait'] },
     { from: ['PRESENTING', 'RESUMING', 'MONITORING'], on: 'RESPONSES', to: 'PARSING', actions: ['parse'] },
-    { from: 'PARSING', on: 'PARSED', guard: hasAnswers, to: 'DISTRIBUTING', actions: ['distribute'] },
+    { from: 'PARSING', on: 'PARSED', guard: hasAnswers, to: 'DISTRIBUTING', actions: ['void_question', 'distribute'] },
+    { from: 'PARSING', on: 'PARSED', guard: isAsking, to: 'ASKING', actions: [] },
     { from: 'PARSING', on: 'PARSED', guard: isResuming, to: 'RESUMING', actions: [] },
     { from: 'PARSING', on: 'PARSED', guard: allStopped, to: 'PRESENTING', actions: [] },
     { from: 'PARSING', on: 'PARSED', to: 'MONITORING', actions: [] },

@@ -1,7 +1,8 @@
-import type { AppliedResponse, CoordinatorAnswer } from '../../contracts/coordinator.js';
-import type { AggregatedRun } from '../../contracts/coordinator-status.js';
-import { type AskedWork, parseAnswerList, type ReadAnswer } from '../feedback-list.js';
+import type { CoordinatorAnswer } from '../../contracts/coordinator.js';
+import type { AggregatedRun, FeedbackHistory } from '../../contracts/coordinator-status.js';
+import { type AskedWork, parseAnswerList, quoted } from '../feedback-list.js';
 import { parseAnswers } from '../feedback-text.js';
+import { iso } from '../instant.js';
 import type { GivenResponses } from './effects.js';
 import { needsPerson } from './runs.js';
 import type { CoordinatorState, ParsedResponses, TrackedRun } from './state.js';
@@ -12,9 +13,24 @@ const isPresented = (run: TrackedRun, presented: ReadonlyMap<string, AggregatedR
   run.request !== null &&
   presented.get(run.runId)?.feedback_request?.request_id === run.request.request_id;
 
-const statusWords = (run: TrackedRun): string => {
-  if (run.resuming) return 'answered and being resumed';
-  return needsPerson(run) ? `${run.status} with something new, which the next report will ask` : run.status;
+/** Who answered it, with what and when; none: nobody through here. */
+const answeredWords = (run: TrackedRun, history: readonly FeedbackHistory[]): string => {
+  const { resuming, runId } = run;
+  if (resuming) {
+    const { response, provided_by: who } = resuming.given;
+    return `answered with ${quoted(response)} by ${who} at ${iso(resuming.givenAt)} and being resumed`;
+  }
+  const last = history.findLast((entry) => entry.run_id === runId);
+  return last ? `, answered with ${quoted(last.response)} by ${last.user} at ${last.at}` : '';
+};
+
+/** What becomes of a run that takes no answer, so that whoever comes second is told who was first. */
+const statusWords = (run: TrackedRun, history: readonly FeedbackHistory[]): string => {
+  const answered = answeredWords(run, history);
+  if (run.resuming) return answered;
+  return needsPerson(run)
+    ? `${run.status} with something new, which the next report will ask${answered}`
+    : `${run.status}${answered}`;
 };
 
 const presentedRuns = ({ aggregation }: CoordinatorState): Map<string, AggregatedRun> =>
@@ -26,7 +42,7 @@ const asked = (coordinator: CoordinatorState): AskedWork[] => {
     workId: run.workId,
     runId: run.runId,
     requests: run.request && isPresented(run, presented) ? [run.request] : null,
-    status: statusWords(run),
+    status: statusWords(run, coordinator.history),
   }));
 };
 
@@ -36,28 +52,25 @@ export const stillAsked = (coordinator: CoordinatorState): AggregatedRun[] => {
   return coordinator.runs.flatMap((run) => (isPresented(run, presented) ? [presented.get(run.runId)!] : []));
 };
 
-const applied = ({ workId, runId, requestId, response, comment }: ReadAnswer): AppliedResponse => ({
-  work_id: workId,
-  run_id: runId,
-  request_id: requestId,
-  response,
-  comment,
-});
-
-/** What the responses say to the runs of the latest report; `reprompt` follows when they are distributed. */
-export const parseResponses = (coordinator: CoordinatorState, given: GivenResponses): ParsedResponses => {
+/** What the responses say to the runs of the latest report; what becomes of them is told by the runs. */
+export const parseResponses = (
+  coordinator: CoordinatorState,
+  given: GivenResponses,
+  caller: number | null,
+): ParsedResponses => {
   const { responses, providedBy, authenticated, source } = given;
   const open = asked(coordinator);
   const read = typeof responses === 'string' ? parseAnswers(responses, open) : parseAnswerList(responses, open);
   const digests = new Map(coordinator.runs.map(({ runId, request }) => [runId, request?.digest ?? null]));
   const answer: CoordinatorAnswer = {
-    applied: read.answers.map(applied),
+    applied: [],
     warnings: read.warnings,
     errors: read.errors.map(({ workId, message, valid }) => ({ work_id: workId, message, valid })),
     reprompt: null,
   };
   return {
     answer,
+    caller,
     runs: read.answers.map(({ runId, requestId, response, comment }) => ({
       runId,
       given: {

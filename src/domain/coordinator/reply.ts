@@ -29,7 +29,7 @@ export const replyEvent = (runId: string, requestId: string, reply: AnswerReply)
     case 'receipt': {
       const { outcome, approvals, needed } = reply.receipt;
       if (outcome === 'pending')
-        return { ...about, type: 'STILL_ASKS', message: `the answer counts: ${approvals} of ${needed} approvals` };
+        return { ...about, type: 'COUNTED', message: `the answer counts: ${approvals} of ${needed} approvals` };
       if (outcome === 'expired' || outcome === 'void')
         return { ...about, type: 'ANSWERED_ELSEWHERE', message: `${requestId} is ${outcome}` };
       return { ...about, type: 'RESUMED' };

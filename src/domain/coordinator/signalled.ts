@@ -45,6 +45,7 @@ export const signalledEvent = (sent: unknown, asked: Asked): CoordinatorEvent =>
   const responses = (given: string | CoordinatorResponse[]): CoordinatorEvent => ({
     type: 'RESPONSES',
     given: { responses: given, providedBy, authenticated: false, source: 'signal' },
+    caller: null,
   });
   const unreadable = (): CoordinatorEvent => responses((text(sent) ?? JSON.stringify(sent) ?? '').slice(0, 1_000));
   if (typeof sent === 'string') return responses(sent);

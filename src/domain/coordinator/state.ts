@@ -31,6 +31,8 @@ export interface CoordinatorSetup {
   runs: PlannedRun[];
   /** How long all runs may take to come to a stop until it asks; null: for ever. */
   waitTimeoutMs: number | null;
+  /** Events of its history after which it goes on in a new run of the workflow; left out: when Temporal suggests it. */
+  continueAfterEvents?: number;
 }
 
 /** Everything that a run is started with. */
@@ -68,13 +70,42 @@ export interface TrackedRun extends PlannedRun {
   /** Why it is unknown or could not be resumed. */
   reason: string | null;
   /** The answer that it has not taken yet, and where it stood when that was given. */
-  resuming: (Pick<TrackedRun, 'status' | 'request' | 'error' | 'seq'> & { requestId: string }) | null;
+  resuming: ResumedRun | null;
+  /** Answers that were handed to it through here: their number names each. */
+  handed: number;
+}
+
+/** A run on its way on with an answer: `request` is what was answered. */
+export interface ResumedRun extends Pick<TrackedRun, 'status' | 'error' | 'seq'> {
+  request: FeedbackRequest;
+  requestId: string;
+  given: GivenFeedback;
+  /** Epoch milliseconds. */
+  givenAt: number;
+  /** Number of the call that it came with. */
+  call: number;
+}
+
+/** A call whose answers are with their runs: what became of it is told once each run has said so. */
+export interface OpenCall {
+  /** From 1. */
+  number: number;
+  /** By which its caller waits for it; null: nobody does. */
+  caller: number | null;
+  /** As far as it is known. */
+  answer: CoordinatorAnswer;
+  /** Ids of the runs that it answers, in its order. */
+  runIds: string[];
+  /** Those that have not said what they make of it. */
+  left: string[];
 }
 
 /** What the responses of one call said, until they are distributed. */
 export interface ParsedResponses {
   runs: { runId: string; given: GivenFeedback }[];
   answer: CoordinatorAnswer;
+  /** By which the caller waits for it; null: nobody does. */
+  caller: number | null;
 }
 
 /** A whole coordinator as plain JSON: what continue-as-new carries. */
@@ -95,6 +126,10 @@ export interface CoordinatorState {
   parsed: ParsedResponses | null;
   /** Answers that are to be handed to their runs once they are distributed. */
   queued: ParsedResponses['runs'];
+  /** Calls that came so far. */
+  calls: number;
+  /** Those whose answers are on their way. */
+  openCalls: OpenCall[];
   lastAnswer: CoordinatorAnswer | null;
   /** From when on the wait for all runs counts. */
   waitingFrom: number;
@@ -124,6 +159,7 @@ export const openCoordinatorState = (setup: CoordinatorSetup, now: number): Coor
     error: null,
     reason: null,
     resuming: null,
+    handed: 0,
   })),
   aggregation: null,
   reports: [],
@@ -132,6 +168,8 @@ export const openCoordinatorState = (setup: CoordinatorSetup, now: number): Coor
   questions: [],
   parsed: null,
   queued: [],
+  calls: 0,
+  openCalls: [],
   lastAnswer: null,
   waitingFrom: now,
   waiting: null,

@@ -2,9 +2,10 @@ import type { FeedbackStep } from '../feedback.js';
 import { iso } from '../instant.js';
 import { isTerminal, step } from '../machine.js';
 import { aggregate } from './aggregate.js';
-import { distribute } from './distribute.js';
+import { closeCall, closeCalls } from './calls.js';
+import { handOver } from './distribute.js';
 import { type CoordinatorDraft, type CoordinatorStep, openDraft, replaceRun, say } from './draft.js';
-import type { CoordinatorEffect, CoordinatorEvent, GivenResponses } from './effects.js';
+import type { CoordinatorEffect, CoordinatorEvent } from './effects.js';
 import { hearOfRun } from './hear.js';
 import {
   type CoordinatorActionName,
@@ -12,14 +13,16 @@ import {
   type CoordinatorFacts,
   coordinatorMachine,
 } from './machine.js';
-import { parseResponses, stillAsked } from './parse.js';
-import { promptOf, repromptOf } from './prompt.js';
+import { parseResponses } from './parse.js';
+import { promptOf } from './prompt.js';
 import { answerQuestion, askToWait, isUnderWay, openQuestion } from './question.js';
-import { coordinatorIdOf, isStopped, needsPerson } from './runs.js';
-import type { CoordinatorState, TrackedRun } from './state.js';
+import { isStopped, needsPerson } from './runs.js';
+import type { CoordinatorState, ParsedResponses, TrackedRun } from './state.js';
 import { describeWaiting, waitingOn } from './waiting.js';
 
 export type { CoordinatorStep } from './draft.js';
+
+type Responses = Extract<CoordinatorEvent, { type: 'RESPONSES' }>;
 
 export const isOver = ({ state }: Pick<CoordinatorState, 'state'>): boolean => isTerminal(coordinatorMachine, state);
 
@@ -32,7 +35,7 @@ export const stepCoordinator = (before: CoordinatorState, event: CoordinatorEven
   const draft = openDraft(before, now);
   const { coordinator } = draft;
   take(draft, event);
-  for (let on = nextOf(coordinator); on !== null; on = nextOf(coordinator)) transition(draft, on, null);
+  for (let on = nextOf(coordinator); on !== null; on = nextOf(coordinator)) transition(draft, on);
   noteWaiting(draft);
   return { coordinator, effects: draft.effects, events: draft.events };
 };
@@ -50,8 +53,9 @@ export const takesResponses = ({ state, aggregation }: CoordinatorState): boolea
   state === 'MONITORING' ||
   (state === 'ASKING' && aggregation !== null);
 
-const factsOf = ({ runs, parsed, aggregation }: CoordinatorState): CoordinatorFacts => ({
+const factsOf = ({ runs, parsed, aggregation, questions }: CoordinatorState): CoordinatorFacts => ({
   needsFeedback: runs.some(needsPerson),
+  isAsking: openQuestion({ questions }) !== null,
   hasAnswers: (parsed?.runs.length ?? 0) > 0,
   isResuming: runs.some(({ resuming }) => resuming !== null),
   allStopped: runs.every(isStopped),
@@ -94,14 +98,14 @@ const take = (draft: CoordinatorDraft, event: CoordinatorEvent): void => {
   switch (event.type) {
     case 'START':
     case 'CANCEL':
-      return transition(draft, event.type, null);
+      return transition(draft, event.type);
     case 'TICK': {
       const due = nextDue(coordinator);
-      if (due !== null && now >= due) transition(draft, 'TIMED_OUT', null);
+      if (due !== null && now >= due) transition(draft, 'TIMED_OUT');
       return;
     }
     case 'RESPONSES':
-      return takesResponses(coordinator) ? transition(draft, 'RESPONSES', event.given) : refuseResponses(draft);
+      return takesResponses(coordinator) ? transition(draft, 'RESPONSES', event) : refuseResponses(draft, event);
     case 'FEEDBACK': {
       const answered = answerQuestion(coordinator, event.given, now);
       return answered ? takeAnswer(draft, answered) : void (coordinator.dropped += 1);
@@ -117,15 +121,12 @@ export const responsesRefusal = ({ state, setup }: CoordinatorState): string => 
   return `Nothing was applied: coordinator ${setup.id} is ${state} and ${when}.`;
 };
 
-const refuseResponses = ({ coordinator }: CoordinatorDraft): void => {
+const refuseResponses = ({ coordinator, effects }: CoordinatorDraft, { caller }: Responses): void => {
   const message = responsesRefusal(coordinator);
-  coordinator.lastAnswer = {
-    applied: [],
-    warnings: [],
-    errors: [{ work_id: null, message, valid: [] }],
-    reprompt: null,
-  };
+  const answer = { applied: [], warnings: [], errors: [{ work_id: null, message, valid: [] }], reprompt: null };
+  coordinator.lastAnswer = answer;
   coordinator.dropped += 1;
+  if (caller !== null) effects.push({ type: 'answered', caller, answer });
 };
 
 /** The coordinator's own question is answered: recorded whether it counts or not, and followed where it does. */
@@ -137,21 +138,22 @@ const takeAnswer = (draft: CoordinatorDraft, { feedback, refused, repeated }: Fe
   const answer = feedback.answers.at(-1);
   if (refused || repeated || !answer) return;
   say(draft, { event: 'feedback_received', data: { at: iso(now), answer, outcome: answer.response } });
-  transition(draft, answer.response === 'abort' ? 'ABORT' : 'CONTINUE', null);
+  transition(draft, answer.response === 'abort' ? 'ABORT' : 'CONTINUE');
 };
 
-const transition = (draft: CoordinatorDraft, on: CoordinatorEventName, given: GivenResponses | null): void => {
+const transition = (draft: CoordinatorDraft, on: CoordinatorEventName, responses: Responses | null = null): void => {
   const { coordinator, now } = draft;
   const { from, to, actions } = step(coordinatorMachine, coordinator.state, on, factsOf(coordinator));
   coordinator.state = to;
   const data = { at: iso(now), machine: 'coordinator' as const, from, to, on, actions: [...actions] };
   say(draft, { event: 'state', data });
   if (isOver(coordinator)) coordinator.endedAt = now;
-  for (const action of actions) perform(draft, action, given);
+  for (const action of actions) perform(draft, action, responses);
+  if (isOver(coordinator)) closeCalls(draft);
 };
 
 /** Does what a row of the table names. */
-const perform = (draft: CoordinatorDraft, action: CoordinatorActionName, given: GivenResponses | null): void => {
+const perform = (draft: CoordinatorDraft, action: CoordinatorActionName, responses: Responses | null): void => {
   const { coordinator, now, effects } = draft;
   switch (action) {
     case 'track':
@@ -162,13 +164,15 @@ const perform = (draft: CoordinatorDraft, action: CoordinatorActionName, given: 
     case 'aggregate':
       return report(draft, false);
     case 'parse':
-      coordinator.parsed = given && parseResponses(coordinator, given);
-      if (coordinator.parsed?.runs.length === 0) answerResponses(draft);
+      coordinator.parsed = responses && parseResponses(coordinator, responses.given, responses.caller);
+      if (coordinator.parsed?.runs.length !== 0) return;
+      closeCall(draft, coordinator.parsed);
+      coordinator.parsed = null;
       return;
     case 'distribute':
       return distributeAll(draft);
     case 'resume':
-      effects.push(...coordinator.queued.map((queued) => ({ type: 'resume' as const, ...queued })));
+      effects.push(...coordinator.queued.map((queued) => resumption(coordinator, queued)));
       coordinator.queued = [];
       return;
     case 'ask_to_wait': {
@@ -210,31 +214,33 @@ const report = (draft: CoordinatorDraft, isAborted: boolean): void => {
   say(draft, { event: 'aggregation', data: { ...aggregation, prompt: promptOf(aggregation) } });
 };
 
-const distributeAll = (draft: CoordinatorDraft): void => {
-  const { coordinator, now } = draft;
-  const coordinatorId = coordinatorIdOf(coordinator.setup, coordinator.startedAt);
-  for (const queued of coordinator.parsed?.runs ?? []) {
-    const run = coordinator.runs.find(({ runId }) => runId === queued.runId);
-    const given = run && distribute(run, queued.given, coordinatorId, now);
-    if (!given) continue;
-    say(draft, { event: 'feedback_received', data: given.event });
-    coordinator.history = [...coordinator.history, given.entry];
-    replaceRun(draft, given.run);
-    coordinator.queued = [...coordinator.queued, queued];
-  }
-  answerResponses(draft);
-};
+const resumption = (
+  { runs }: Pick<CoordinatorState, 'runs'>,
+  queued: ParsedResponses['runs'][number],
+): CoordinatorEffect => ({
+  type: 'resume',
+  ...queued,
+  count: runs.find(({ runId }) => runId === queued.runId)?.handed ?? 0,
+});
 
-/** Says what became of the responses, with what has to be answered again: only what is still open then. */
-const answerResponses = (draft: CoordinatorDraft): void => {
+/** Hands every answer to its run; what a run makes of it is told, and stands in the history, when it says so. */
+const distributeAll = (draft: CoordinatorDraft): void => {
   const { coordinator, now } = draft;
   const { parsed } = coordinator;
   if (!parsed) return;
-  const { applied, errors } = parsed.answer;
-  const reprompt = repromptOf(errors, stillAsked(coordinator), applied.length > 0);
-  coordinator.lastAnswer = { ...parsed.answer, reprompt };
+  const number = coordinator.calls + 1;
+  for (const queued of parsed.runs) {
+    const run = coordinator.runs.find(({ runId }) => runId === queued.runId);
+    const onItsWay = run && handOver(run, queued.given, number, now);
+    if (!onItsWay) continue;
+    replaceRun(draft, onItsWay);
+    coordinator.queued = [...coordinator.queued, queued];
+  }
+  const { caller, answer } = parsed;
+  const runIds = parsed.runs.map(({ runId }) => runId);
+  coordinator.calls = number;
+  coordinator.openCalls = [...coordinator.openCalls, { number, caller, answer, runIds, left: runIds }];
   coordinator.parsed = null;
-  say(draft, { event: 'responses', data: { at: iso(now), ...coordinator.lastAnswer } });
 };
 
 const voidQuestion = ({ coordinator, now }: CoordinatorDraft): void => {

@@ -11,6 +11,8 @@ describe('an answer of a person', () => {
 
   test('is told as an event from parallel coordination, with who gave it through which channel', () => {
     const { at, request } = answered();
+    expect(at.told('feedback_received')).toEqual([]);
+    at.resumeAll();
     expect(at.told('feedback_received')).toEqual([
       {
         at: '2026-11-21T00:00:00.000Z',
@@ -31,8 +33,10 @@ describe('an answer of a person', () => {
     ]);
   });
 
-  test('stands in the history', () => {
+  test('stands in the history once its run has taken it', () => {
     const { at, request } = answered();
+    expect(at.coordinator.history).toEqual([]);
+    at.resumeAll();
     expect(at.coordinator.history).toEqual([
       {
         at: '2026-11-21T00:00:00.000Z',
@@ -55,6 +59,7 @@ describe('an answer of a person', () => {
       {
         type: 'resume',
         runId: 'many.run.1',
+        count: 1,
         given: {
           request_id: request.request_id,
           response: 'request_changes',
@@ -71,7 +76,7 @@ describe('an answer of a person', () => {
 
   test('is what the answer says was applied', () => {
     const { at, request } = answered();
-    expect(at.answer).toEqual({
+    expect(at.resumeAll().answer).toEqual({
       applied: [
         {
           work_id: '1',
@@ -89,7 +94,7 @@ describe('an answer of a person', () => {
 
   test('for a failed run has the phase and step of its error, and a request made for it', () => {
     const at = new CoordinatorPlay(['1']).says('1', failed());
-    at.respond('#1: abort');
+    at.answered('#1: abort');
     const [told] = at.told('feedback_received');
     expect(told).toMatchObject({ phase: 'build', step: 'compile', message: 'To be ended' });
     expect(at.done('resume')[0]?.given.request_id).toMatch(/^fr-20261121-[0-9a-f]{6}$/);
@@ -98,8 +103,12 @@ describe('an answer of a person', () => {
 
 describe('an answer that was given already', () => {
   test.each([
-    ['while its run is being resumed', false, 'answered and being resumed'],
-    ['when its run goes on', true, 'in_progress'],
+    [
+      'while its run is being resumed',
+      false,
+      'answered with "approve" by anna at 2026-11-21T00:00:00.000Z and being resumed',
+    ],
+    ['when its run goes on', true, 'in_progress, answered with "approve" by anna at 2026-11-21T00:00:00.000Z'],
   ])('and is sent again %s is applied once', (_, isResumed, status) => {
     const at = new CoordinatorPlay(['1', '2']).all({ '1': awaiting(), '2': awaiting() });
     at.respond('#1: approve');
@@ -110,8 +119,9 @@ describe('an answer that was given already', () => {
       errors: [],
       reprompt: null,
     });
-    expect([at.done('resume').length, at.coordinator.history.length]).toEqual([1, 1]);
     expect(at.state).toBe(isResumed ? 'MONITORING' : 'RESUMING');
+    at.resumeAll();
+    expect([at.done('resume').length, at.coordinator.history.length]).toEqual([1, 1]);
   });
 
   test('does not count for what its run asks next, which nobody has seen', () => {
@@ -119,7 +129,7 @@ describe('an answer that was given already', () => {
     at.respond('#1: approve\n#2: approve');
     at.resumeAll().says('1', awaiting());
     expect(at.respond('#1: approve').warnings).toEqual([
-      'line 1: #1 takes no answer now: it is awaiting_feedback with something new, which the next report will ask; skipped.',
+      'line 1: #1 takes no answer now: it is awaiting_feedback with something new, which the next report will ask, answered with "approve" by anna at 2026-11-21T00:00:00.000Z; skipped.',
     ]);
     expect(at.done('resume')).toHaveLength(2);
   });
@@ -160,10 +170,14 @@ describe('a run that is to be resumed', () => {
     expect([at.run('1').status, at.coordinator.dropped]).toEqual(['resume_failed', 1]);
   });
 
-  test('and has moved on has taken its answer, also where the reply says that it failed', () => {
+  test('and has moved on stands where it says, also where the reply says that it failed', () => {
     const { at, of } = resuming();
     at.says('1', done).take({ type: 'RESUME_FAILED', ...of, message: 'no reply' });
     expect(at.run('1')).toMatchObject({ status: 'completed', resuming: null });
+    expect([at.resumeAll().answer.errors.map(({ message }) => message), at.coordinator.history.length]).toEqual([
+      ['#1: no reply'],
+      1,
+    ]);
   });
 
   test('and was answered by somebody else goes on with that answer', () => {
@@ -171,6 +185,54 @@ describe('a run that is to be resumed', () => {
     at.take({ type: 'ANSWERED_ELSEWHERE', ...of, message: 'was answered with "reject" by bert' });
     expect(at.run('1')).toMatchObject({ status: 'in_progress', resuming: null });
     expect(at.told('log')).toHaveLength(1);
+    const { applied, errors } = at.resumeAll().answer;
+    expect([applied.map(({ work_id: id }) => id), errors]).toEqual([
+      ['2'],
+      [{ work_id: '1', message: '#1: was answered with "reject" by bert', valid: [] }],
+    ]);
+    expect(at.coordinator.history.map(({ work_id: id }) => id)).toEqual(['2']);
+  });
+
+  test('and refuses the answer leaves no record of it, and is asked again with its own words', () => {
+    const at = new CoordinatorPlay(['1']).says('1', awaiting());
+    at.respond('#1: approve');
+    const requestId = at.run('1').resuming!.requestId;
+    at.take({
+      type: 'STILL_ASKS',
+      runId: 'many.run.1',
+      requestId,
+      message: 'anna started this work and may not approve it',
+    });
+    expect([at.coordinator.history, at.told('feedback_received')]).toEqual([[], []]);
+    expect(at.answer).toMatchObject({
+      applied: [],
+      errors: [
+        {
+          work_id: '1',
+          message: '#1: anna started this work and may not approve it',
+          valid: ['approve', 'request_changes', 'reject'],
+        },
+      ],
+      reprompt: expect.stringContaining('anna started this work'),
+    });
+  });
+
+  test('and needs more than one approval counts the answer, and says how many', () => {
+    const { at, of } = resuming();
+    at.take({ type: 'COUNTED', ...of, message: 'the answer counts: 1 of 2 approvals' });
+    const { applied, warnings } = at.resumeAll().answer;
+    expect([applied.length, warnings]).toEqual([2, ['#1: the answer counts: 1 of 2 approvals']]);
+    expect(at.run('1').status).toBe('awaiting_feedback');
+  });
+
+  test('when the coordinator ends is told as unknown to whoever waits for it', () => {
+    const { at } = resuming();
+    at.take({ type: 'CANCEL' });
+    expect(at.answer.errors.map(({ message }) => message)).toEqual([
+      '#1: the coordinator has ended before the run said whether it took the answer; look at run many.run.1.',
+      '#2: the coordinator has ended before the run said whether it took the answer; look at run many.run.2.',
+    ]);
+    expect(at.coordinator.openCalls).toEqual([]);
   });
 
   test('and still asks the same is asked again in the next report, and can be answered again', () => {

@@ -9,6 +9,7 @@ import { assignments, expected, type SpecRow, taken } from '../tables.js';
 const factNames = [
   'needsFeedback',
   'hasAnswers',
+  'isAsking',
   'isResuming',
   'allStopped',
   'hasReport',
@@ -31,6 +32,7 @@ const table: SpecRow<CoordinatorFacts>[] = [
   ['PRESENTING', 'MOVED_ON', 'MONITORING'],
   ['PRESENTING or RESUMING or MONITORING', 'RESPONSES', 'PARSING'],
   ['PARSING', 'PARSED', 'DISTRIBUTING', (f) => f.hasAnswers],
+  ['PARSING', 'PARSED', 'ASKING', (f) => f.isAsking],
   ['PARSING', 'PARSED', 'RESUMING', (f) => f.isResuming],
   ['PARSING', 'PARSED', 'PRESENTING', (f) => f.allStopped],
   ['PARSING', 'PARSED', 'MONITORING'],

@@ -147,7 +147,7 @@ Answer with a line for each; what follows the option is a comment, and runs that
       });
     }
     expect(at.prompt).toContain('```\nrun-a: approve\nrun-b: approve\n```');
-    expect(at.respond(at.prompt.split('```')[1]!).applied.map(({ run_id: id }) => id)).toEqual(['run-a', 'run-b']);
+    expect(at.answered(at.prompt.split('```')[1]!).applied.map(({ run_id: id }) => id)).toEqual(['run-a', 'run-b']);
   });
 });
 
@@ -156,7 +156,7 @@ describe('what is asked again', () => {
 
   test('is what was answered wrong alone, with the reason', () => {
     const at = open();
-    const { reprompt } = at.respond('#1: approve\n#2: skip');
+    const { reprompt } = at.answered('#1: approve\n#2: skip');
     expect(reprompt).toContain(
       '### Please Answer Again\n\n- line 2: "skip" is not offered for #2; choose retry, abort.',
     );
@@ -172,7 +172,7 @@ describe('what is asked again', () => {
   });
 
   test('is only what was wrong where a line named no run and others were applied', () => {
-    const { reprompt } = open().respond('#1: approve\nand the rest too');
+    const { reprompt } = open().answered('#1: approve\nand the rest too');
     expect(reprompt).toContain('"and the rest too" is no answer');
     expect(reprompt).not.toContain('####');
   });

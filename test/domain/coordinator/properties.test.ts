@@ -144,7 +144,9 @@ describe('a coordinator, whatever happens to it,', () => {
       });
       const askedAgain = at.told('log').filter(({ message }) => message.endsWith('STILL_ASKS')).length;
       expect(resumed.length - new Set(resumed).size).toBeLessThanOrEqual(askedAgain);
-      expect(at.coordinator.history.map(({ request_id: requestId }) => requestId)).toEqual(resumed);
+      const taken = at.coordinator.history.map(({ request_id: requestId }) => requestId);
+      expect(resumed).toEqual(expect.arrayContaining(taken));
+      expect(new Set(taken).size).toBe(taken.length);
     });
   });
 

@@ -64,7 +64,7 @@ describe('a coordinator', () => {
 
   test('applies what is right beside what is wrong, each by itself', () => {
     const at = new CoordinatorPlay(['1', '2', '3']).all({ '1': awaiting(), '2': failed(), '3': done });
-    const answer = at.respond('#1: approve\n#2: skip\n#3: retry\n#4: retry');
+    const answer = at.answered('#1: approve\n#2: skip\n#3: retry\n#4: retry');
     expect(answer.applied.map(({ work_id: id }) => id)).toEqual(['1']);
     expect(answer.warnings).toEqual([
       'line 3: #3 takes no answer now: it is completed; skipped.',
@@ -265,15 +265,19 @@ describe('a coordinator with a limit for its waits', () => {
     const at = new CoordinatorPlay(['1', '2'], { waitTimeoutMs: 60_000 }).all({ '1': awaiting(), '2': awaiting() });
     at.respond('#1: approve');
     at.resumeAll().wait();
-    expect(at.respond('#2: approve').applied).toHaveLength(1);
+    at.respond('#2: approve');
     expect([at.state, at.coordinator.questions[0]?.state]).toEqual(['RESUMING', 'void']);
+    expect(at.resumeAll().answer.applied).toHaveLength(1);
+    expect([at.state, nextDue(at.coordinator)]).toEqual(['MONITORING', at.now + 60_000]);
   });
 
-  test('waits as long again after an answer that is none, since somebody is there', () => {
+  test('asks on after an answer that is none, which was no decision to wait', () => {
     const at = new CoordinatorPlay(['1', '2'], { waitTimeoutMs: 60_000 }).all({ '1': awaiting(), '2': awaiting() });
     at.respond('#1: approve');
     at.resumeAll().wait().after(5_000).respond('#2: nonsense');
-    expect([at.state, nextDue(at.coordinator)]).toEqual(['MONITORING', at.now + 60_000]);
+    expect([at.state, at.coordinator.questions[0]?.state]).toEqual(['ASKING', 'open']);
+    expect(at.answer.errors).toHaveLength(1);
+    expect(at.decide('abort').state).toBe('ABORTED');
   });
 
   test('takes no answer for a run before the first report, and asks on', () => {
@@ -296,10 +300,10 @@ describe('a coordinator of a thousand runs', () => {
     for (const id of ids) at.says(id, Number(id) % 2 === 0 ? awaiting() : failed());
     expect(at.report.summary).toMatchObject({ total_runs: 1_000, awaiting_feedback: 500, error: 500 });
     const text = ids.map((id) => `#${id}: ${Number(id) % 2 === 0 ? 'approve' : 'retry'}`).join('\n');
-    expect(at.respond(text).applied).toHaveLength(1_000);
+    at.respond(text);
     expect(new Set(at.done('resume').map(({ runId }) => runId)).size).toBe(1_000);
     expect(at.respond(text).applied).toEqual([]);
-    at.resumeAll();
+    expect(at.resumeAll().answer.applied).toHaveLength(1_000);
     for (const id of ids) at.says(id, done);
     expect([at.state, at.report.summary.completed]).toEqual(['COMPLETE', 1_000]);
   });

@@ -31,7 +31,7 @@ describe('five runs, of which two complete, two await feedback and one does not 
 
   test('are answered with one text, each its own way', () => {
     const at = fiveRuns();
-    const { applied, warnings, errors, reprompt } = at.respond(fiveAnswers);
+    const { applied, warnings, errors, reprompt } = at.answered(fiveAnswers);
     expect(applied.map(({ work_id: id, response }) => [id, response])).toEqual([
       ['124', 'approve'],
       ['125', 'retry'],
@@ -97,8 +97,8 @@ describe('five runs, of which two complete, two await feedback and one does not 
     at.resumeAll().all({ '124': done, '125': done, '126': { status: 'cancelled' } });
     expect(at.state).toBe('COMPLETE');
     expect(at.coordinator.history.map((entry) => [entry.work_id, entry.response, entry.comment])).toEqual([
-      ['125', 'retry', 'please'],
       ['124', 'approve', null],
+      ['125', 'retry', 'please'],
       ['126', 'abort', 'not worth it'],
     ]);
   });

@@ -67,7 +67,7 @@ describe('the reply of a run to its answer', () => {
     ['rejected', receipt('rejected'), 'RESUMED'],
     ['changes requested', receipt('changes_requested'), 'RESUMED'],
     ['answered', receipt('answered'), 'RESUMED'],
-    ['pending: more have to approve', receipt('pending'), 'STILL_ASKS'],
+    ['pending: more have to approve', receipt('pending'), 'COUNTED'],
     ['expired', receipt('expired'), 'ANSWERED_ELSEWHERE'],
     ['void', receipt('void'), 'ANSWERED_ELSEWHERE'],
     ['refused: closed', refused('closed'), 'ANSWERED_ELSEWHERE'],

@@ -1,0 +1,79 @@
+import type { CoordinatorAnswer } from '../../contracts/coordinator.js';
+import { iso } from '../instant.js';
+import { optionsOf, shownId } from '../feedback-list.js';
+import { takenAnswer } from './distribute.js';
+import { type CoordinatorDraft, say } from './draft.js';
+import { stillAsked } from './parse.js';
+import { repromptOf } from './prompt.js';
+import { coordinatorIdOf } from './runs.js';
+import type { OpenCall, TrackedRun } from './state.js';
+
+/** What a run made of its answer. */
+export type Outcome =
+  | { type: 'taken'; note: string | null }
+  /** `asks`: what it asked is open for another answer. */
+  | { type: 'refused'; message: string; asks: boolean };
+
+/** Says what became of responses, with what has to be answered again: only what is still open now. */
+export const closeCall = (draft: CoordinatorDraft, { caller, answer }: Pick<OpenCall, 'caller' | 'answer'>): void => {
+  const { coordinator, now, effects } = draft;
+  const reprompt = repromptOf(answer.errors, stillAsked(coordinator), answer.applied.length > 0);
+  const told = { ...answer, reprompt };
+  coordinator.lastAnswer = told;
+  say(draft, { event: 'responses', data: { at: iso(now), ...told } });
+  if (caller !== null) effects.push({ type: 'answered', caller, answer: told });
+};
+
+/** What was applied, in the order in which it was given. */
+const inOrder = ({ runIds }: OpenCall, answer: CoordinatorAnswer): CoordinatorAnswer => {
+  const places = new Map(runIds.map((runId, place) => [runId, place]));
+  return {
+    ...answer,
+    applied: answer.applied.toSorted((one, other) => places.get(one.run_id)! - places.get(other.run_id)!),
+  };
+};
+
+/** An answer that its run took is recorded, and one that it refused is an error with the run's own words (spec 06). */
+export const settle = (draft: CoordinatorDraft, run: TrackedRun, outcome: Outcome): void => {
+  const { coordinator, now } = draft;
+  const { resuming, runId, workId } = run;
+  const call = coordinator.openCalls.find(({ number }) => number === resuming?.call);
+  if (!resuming || !call) return;
+  let { answer } = call;
+  if (outcome.type === 'taken') {
+    const coordinatorId = coordinatorIdOf(coordinator.setup, coordinator.startedAt);
+    const { event, entry, applied } = takenAnswer(run, resuming, coordinatorId, now);
+    say(draft, { event: 'feedback_received', data: event });
+    coordinator.history = [...coordinator.history, entry];
+    const warnings = outcome.note === null ? answer.warnings : [...answer.warnings, outcome.note];
+    answer = { ...answer, applied: [...answer.applied, applied], warnings };
+  } else {
+    const valid = outcome.asks ? optionsOf(resuming.request).map(({ value }) => value) : [];
+    const message = `${shownId(workId)}: ${outcome.message}`;
+    answer = { ...answer, errors: [...answer.errors, { work_id: workId, message, valid }] };
+  }
+  const left = call.left.filter((other) => other !== runId);
+  if (left.length > 0) {
+    coordinator.openCalls = coordinator.openCalls.map((other) => (other === call ? { ...call, answer, left } : other));
+    return;
+  }
+  coordinator.openCalls = coordinator.openCalls.filter((other) => other !== call);
+  closeCall(draft, { ...call, answer: inOrder(call, answer) });
+};
+
+/** At the end nobody hears of the answers that are still on their way. */
+export const closeCalls = (draft: CoordinatorDraft): void => {
+  const { coordinator } = draft;
+  for (const call of coordinator.openCalls) {
+    const errors = call.left.map((runId) => {
+      const workId = coordinator.runs.find((run) => run.runId === runId)?.workId ?? runId;
+      const message = `${shownId(workId)}: the coordinator has ended before the run said whether it took the answer; look at run ${runId}.`;
+      return { work_id: workId, message, valid: [] };
+    });
+    closeCall(draft, {
+      ...call,
+      answer: { ...inOrder(call, call.answer), errors: [...call.answer.errors, ...errors] },
+    });
+  }
+  coordinator.openCalls = [];
+};
