@@ -8,7 +8,7 @@ export default {
   globalSetup: './test/support/global-setup.js',
   globalTeardown: './test/support/global-teardown.js',
   reporters: ['default', './test/support/reporter.js'],
-  testTimeout: 30_000,
+  testTimeout: 60_000,
   maxWorkers: 2,
   workerIdleMemoryLimit: '1GB',
 };
