@@ -47,7 +47,11 @@ export const inboxCommands = (program: Command, run: Run): void => {
     .option(...urlOption)
     .option('--json', 'print one JSON document')
     .option(...asOption)
-    .option('--as-of <time>', 'when the list was read that is answered: what was asked since is refused', time)
+    .option(
+      '--as-of <time>',
+      'when the list was read that is answered: what was asked since is refused (default: when FILE was written)',
+      time,
+    )
     .action((file: string, options: GiveOptions, self: Command) => run(self, (cli) => answerMany(file, options, cli)));
   program
     .command('why <id>')

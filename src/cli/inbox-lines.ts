@@ -1,4 +1,8 @@
 import type { InboxAnswered, InboxItem } from '../contracts/inbox.js';
+import { shownId } from '../domain/feedback-list.js';
+
+/** Lines of what is approved that a list shows of each request. */
+const mostLines = 40;
 
 const units = [
   [86_400_000, 'd'],
@@ -25,13 +29,27 @@ const whoWords = ({ approvals, needed, approved_by: given, may_answer: able, may
   ...(starter === null ? [] : [`may not approve: ${starter}, who started it`]),
 ];
 
+/** Exactly what is approved: the digest is made of nothing else. */
+const contentLines = ({ work_id: id, content, request }: InboxItem): string[] => {
+  if (request.digest === null) return [];
+  if (content === null) return [`approves what is shown with ${id} itself`];
+  const lines = JSON.stringify(content, null, 2).split('\n');
+  const rest = lines.length - mostLines;
+  return [
+    'approves exactly this:',
+    ...lines.slice(0, mostLines).map((line) => `  ${line}`),
+    ...(rest > 0 ? [`  … and ${rest} more lines: parley inbox --json has them all`] : []),
+  ];
+};
+
 /** One open request: what is asked, exactly what is approved, and what can be answered with what it does. */
 export const itemLines = (item: InboxItem, now: number): string[] => {
-  const { work_id: id, kind, tenant, request } = item;
+  const { work_id: id, name, kind, tenant, request } = item;
   const { type, options, digest } = request;
   return [
-    `${id}  ${kind} ${type}  asked ${timeWords(item.age_ms)} ago, ${expiryWords(item, now)}${tenant === 'default' ? '' : `  [${tenant}]`}`,
+    `${id}${name === null ? '' : ` (${shownId(name)})`}  ${kind} ${type}  asked ${timeWords(item.age_ms)} ago, ${expiryWords(item, now)}${tenant === 'default' ? '' : `  [${tenant}]`}`,
     ...request.prompt.split('\n').map((line) => `  ${line}`),
+    ...contentLines(item).map((line) => `  ${line}`),
     ...options.map(
       ({ value, effect }, index) => `    ${index + 1} ${value.padEnd(16)}${effect === '' ? '' : `  ${effect}`}`,
     ),

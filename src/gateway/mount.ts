@@ -50,7 +50,8 @@ const checkOwner = async (route: AnyRoute, params: unknown, caller: Caller, port
 const bodyOf = ({ body, textBody }: AnyRoute, request: Request): { schema: z.ZodType; value: unknown } | null => {
   if (textBody && /^text\/plain\s*(;|$)/i.test(request.get('content-type')?.trim() ?? ''))
     return { schema: textBody.schema, value: typeof request.body === 'string' ? request.body : '' };
-  return body ? { schema: body, value: readJson(request) } : null;
+  const others = textBody ? ', or lines of text, sent as text/plain' : '';
+  return body ? { schema: body, value: readJson(request, others) } : null;
 };
 
 /** Every fault of a request, of its path, query, headers and body alike, at once. @throws ProblemError invalid_request */

@@ -45,7 +45,11 @@ export const problems = {
     advice: 'It was there; detail says what removed it. Use a newer one.',
   },
   too_large: { status: 413, title: 'The body is too large', advice: 'Send at most 1 MiB.' },
-  unsupported_media_type: { status: 415, title: 'Only JSON is read', advice: 'Send Content-Type: application/json.' },
+  unsupported_media_type: {
+    status: 415,
+    title: 'This type is not read',
+    advice: 'Send Content-Type: application/json, or another that detail names.',
+  },
   invalid_request: {
     status: 422,
     title: 'The request has faults',

@@ -41,15 +41,19 @@ const brokenAt = (text: string): number => {
 
 /**
  * The JSON of a body that a text reader has left on the request.
+ * @param others what the route takes besides, in words, for who sends another type
  * @throws ProblemError unsupported_media_type, invalid_json with line and column, invalid_request when it nests too deep
  */
-export const readJson = (request: Request): unknown => {
+export const readJson = (request: Request, others = ''): unknown => {
   const type = request.get('content-type');
   const text = typeof request.body === 'string' ? request.body : '';
   if (text === '' && type === undefined) return undefined;
   if (type === undefined || !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type.trim())) {
     const got = type === undefined ? 'no Content-Type' : `Content-Type ${JSON.stringify(type.slice(0, 120))}`;
-    throw new ProblemError('unsupported_media_type', `The body must be JSON, sent as application/json; got ${got}.`);
+    throw new ProblemError(
+      'unsupported_media_type',
+      `The body must be JSON, sent as application/json${others}; got ${got}.`,
+    );
   }
   if (text.trim() === '') return undefined;
   let document: unknown;

@@ -1,5 +1,8 @@
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { main } from '../../src/cli/program.js';
 import type { InboxItem } from '../../src/contracts/inbox.js';
@@ -85,6 +88,22 @@ describe('parley inbox', () => {
     );
     expect([said.code, said.out]).toEqual([0, 'Nobody is asked anything.']);
     expect(said.notes).toContain('d9 waits for a person, but cannot be asked: no worker.');
+  });
+
+  test('shows what people call the work, exactly what is approved, and how this list is answered', async () => {
+    const content = { tasks: Array.from({ length: 30 }, (_, index) => `t${index}`), policy: 'p' };
+    const items = [
+      { ...item('run-1'), name: '401', content },
+      { ...item('d2'), content: null },
+    ];
+    const said = await withGateway(
+      (_, response) => response.end(JSON.stringify({ items, open: 2, unread: [], next_cursor: null })),
+      (url) => runCli({ PARLEY_URL: url }, ['inbox']),
+    );
+    expect(said.out).toMatch(/^run-1 \(#401\) {2}debate approval/);
+    expect(said.out).toContain('approves exactly this:\n    {\n      "tasks": [\n        "t0",');
+    expect(said.out).toContain('approves what is shown with d2 itself');
+    expect(said.notes).toContain(`parley answer - --as-of ${example.request.opened_at}`);
   });
 
   test('--all has every page, and --json one document', async () => {
@@ -183,6 +202,32 @@ describe('parley answer', () => {
       notes: expect.stringContaining('must be a time such as'),
     });
     expect(sent).toEqual(['/v1/inbox/answers?as_of=2026-11-21T09%3A00%3A00.000Z']);
+  });
+
+  test('binds a file to what was asked when it was written', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'parley-answers-'));
+    const file = join(folder, 'answers.txt');
+    await writeFile(file, 'd1: approve\n');
+    await utimes(file, 1_790_000_000, 1_790_000_000);
+    let sent = '';
+    await withGateway(
+      (request, response) => {
+        sent = request.url!;
+        response.end(JSON.stringify({ applied: [], warnings: [], errors: [], reprompt: null }));
+      },
+      (url) => runCli({ PARLEY_URL: url }, ['answer', file]),
+    );
+    await rm(folder, { recursive: true });
+    expect(decodeURIComponent(sent)).toBe('/v1/inbox/answers?as_of=2026-09-21T14:13:20.000Z');
+  });
+
+  test('tells by the exit code that nothing counted', async () => {
+    const said = await withGateway(
+      (_, response) =>
+        response.end(JSON.stringify({ applied: [], warnings: ['#9 is not known here.'], errors: [], reprompt: null })),
+      (url) => runCli({ PARLEY_URL: url }, ['answer', '-'], '#9: approve'),
+    );
+    expect([said.code, said.out]).toEqual([2, '! #9 is not known here.']);
   });
 
   test('refuses what begins as a list and is none, before anything is sent', async () => {

@@ -558,7 +558,10 @@ describe('answers to many requests', () => {
   test('of another type are refused with the types that are read', async () => {
     const { app } = anInbox();
     const refused = await request(app).post('/v1/inbox/answers').set('content-type', 'text/html').send('d1: approve');
-    expect([refused.status, refused.body]).toMatchObject([415, { code: 'unsupported_media_type' }]);
+    expect([refused.status, refused.body]).toMatchObject([
+      415,
+      { code: 'unsupported_media_type', detail: expect.stringMatching(/application\/json, or .* text\/plain; got/) },
+    ]);
   });
 
   test('as text are read line by line', async () => {

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { InboxItem } from '../../contracts/inbox.js';
 import type { InboxFilter } from '../client.js';
@@ -24,7 +24,11 @@ const filterOf = ({ kind, tenant, newest }: InboxOptions): InboxFilter => ({
   ...(newest && { order: 'newest' }),
 });
 
-const howToAnswer = 'Answer with: parley inbox answer ID RESPONSE, or lines such as "ID: approve" by parley answer -';
+/** How this list is answered, and nothing that is asked after it. */
+const howToAnswer = (items: readonly InboxItem[]): string => {
+  const latest = items.reduce((last, { request: { opened_at: at } }) => (at > last ? at : last), '');
+  return `Answer with: parley inbox answer ID RESPONSE, or lines such as "ID: approve" by parley answer - --as-of ${latest}`;
+};
 
 /** `parley inbox`: every open request for feedback, oldest first; with --watch also what comes and goes. */
 export const showInbox = async (options: InboxOptions, context: CommandContext): Promise<number> => {
@@ -45,7 +49,7 @@ export const showInbox = async (options: InboxOptions, context: CommandContext):
   for (const item of items) out([...itemLines(item, Date.now()), ''].join('\n'));
   for (const { work_id: id, message } of page.unread) note(`${id} waits for a person, but cannot be asked: ${message}`);
   if (page.next_cursor !== null) note(`${page.open} are open: add --all.`);
-  if (items.length > 0) note(howToAnswer);
+  if (items.length > 0) note(howToAnswer(items));
   return exitCodes.ok;
 };
 
@@ -109,7 +113,7 @@ const watchInbox = async (filter: InboxFilter, context: CommandContext): Promise
 
 export interface GiveOptions {
   as?: string;
-  /** When the list was read that is answered; what was asked since is not answered. */
+  /** When the list was read that is answered; what was asked since is not answered. Left out: when the file was written. */
   asOf?: string;
 }
 
@@ -120,18 +124,29 @@ const tell = async (answers: string | unknown[], options: GiveOptions, context: 
     for (const line of answeredLines(answered)) context.out(line);
     if (answered.reprompt !== null) context.note(`\n${answered.reprompt}`);
   }
-  return answered.errors.length === 0 ? exitCodes.ok : exitCodes.usage;
+  const isNothing = answered.applied.length === 0 && answered.warnings.length > 0;
+  return answered.errors.length === 0 && !isNothing ? exitCodes.ok : exitCodes.usage;
 };
 
-/** `parley answer FILE|-`: many answers, as a JSON list or as lines. The exit code is 2 where one was refused. */
+/** What was asked after a file was written, it does not answer. Of a pipe nothing is known. */
+const writtenAt = async (path: string): Promise<string | undefined> => {
+  const file = await stat(path);
+  return file.isFile() ? file.mtime.toISOString() : undefined;
+};
+
+/**
+ * `parley answer FILE|-`: many answers, as a JSON list or as lines. The exit code is 2 where one was refused, or none counted.
+ */
 export const answerMany = async (path: string, options: GiveOptions, context: CommandContext): Promise<number> => {
-  let text: string;
+  let [text, asOf] = ['', options.asOf];
   try {
     text = path === '-' ? await context.readStdin() : await readFile(path, 'utf8');
+    if (path !== '-') asOf ??= await writtenAt(path);
   } catch (error) {
     throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
-  return await tell(/^\s*\[/.test(text) ? listIn(text, path) : text, options, context);
+  const given = { ...options, ...(asOf !== undefined && { asOf }) };
+  return await tell(/^\s*\[/.test(text) ? listIn(text, path) : text, given, context);
 };
 
 const listIn = (text: string, path: string): unknown[] => {
