@@ -39,7 +39,7 @@ const tests = (): void => {
     const asked = region('An approval is needed');
     await asked.getByText('Is this the one?').waitFor();
     expect(await asked.textContent()).toMatch(/blue.*goes on with release -> where.*does frame -> idea again/s);
-    expect(await asked.textContent()).toMatch(/Then.*release → where \(gate\), release → words \(gate\)/s);
+    expect(await asked.textContent()).toMatch(/Then.*release → where \(gate\); 1 more after that gate/s);
     const work = step('idea').getByRole('link', { name: `${id}.frame.idea` });
     expect(await work.getAttribute('href')).toBe(`#/sessions/${id}.frame.idea`);
     expect(await page.getByRole('list', { name: 'Where it stands' }).textContent()).toMatch(
