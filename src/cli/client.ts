@@ -186,8 +186,8 @@ export class ParleyClient {
   }
 
   /** Answers the runs of a coordinator: a JSON list as it is, or lines of text. */
-  respond(id: string, answers: string | unknown[], providedBy?: string): Promise<CoordinatorAnswer> {
-    return this.#give(`${pathOf('coordinator', id)}/responses`, answers, { provided_by: providedBy });
+  respond(id: string, answers: string | unknown[], providedBy?: string, asOf?: string): Promise<CoordinatorAnswer> {
+    return this.#give(`${pathOf('coordinator', id)}/responses`, answers, { provided_by: providedBy, as_of: asOf });
   }
 
   async #give<T>(path: string, answers: string | unknown[], query: Record<string, string | undefined>): Promise<T> {

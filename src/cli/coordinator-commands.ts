@@ -37,6 +37,7 @@ export const coordinatorCommands = (
     'answer its runs: lines such as "#124: approve", or a JSON list; - for standard input',
   )
     .option('--as <name>', 'who answers, where the gateway has no keys')
+    .option('--as-of <number>', 'the report that you read: what was first asked in a later one is not answered')
     .action((id: string, file: string, options: RespondOptions, self: Command) =>
       run(self, (cli) => answerRuns(id, file, options, cli)),
     );

@@ -35,9 +35,9 @@ const counted = ({ summary: { total_runs: total, ...summary } }: Pick<Aggregatio
     ),
   ].join(', ');
 
-/** How the runs of a report are answered. */
-export const howToAnswer = (id: string): string =>
-  `Answer with: parley coordinator answer ${id} FILE, or lines on standard input with - for FILE`;
+/** How the runs of a report are answered; null: there is none, and the coordinator itself asks. */
+export const howToAnswer = (id: string, report: number | null): string =>
+  `Answer with: parley coordinator answer ${id} FILE${report === null ? '' : ` --as-of ${report}`}, or lines on standard input with - for FILE`;
 
 const resultLines = ({ outcome, rounds, aggregation }: CoordinatorResult): string[] => [
   `★ ${outcome.toUpperCase().padEnd(10)} ${counted(aggregation)}; ${rounds} ${rounds === 1 ? 'report' : 'reports'}`,

@@ -56,10 +56,11 @@ export const AnswerForm = ({ path, report, text, setText, field, refresh }) => {
       return;
     }
     if (!hasKey) saveName(name);
-    const query = hasKey ? '' : `?${new URLSearchParams({ provided_by: name.trim() })}`;
+    const query = new URLSearchParams({ as_of: Number.parseInt(seen.current, 10) });
+    if (!hasKey) query.set('provided_by', name.trim());
     setSent({ busy: true, error: null, said: '' });
     try {
-      const answer = await postText(`${path}/responses${query}`, text);
+      const answer = await postText(`${path}/responses?${query}`, text);
       setText(wrongLines(text, answer));
       setSent({ busy: false, error: null, said: `${answerWords(answer)}.` });
       // Where this look fails, the events tell what came of it.

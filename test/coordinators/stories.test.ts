@@ -274,9 +274,13 @@ describeWithSandbox('a coordinator', () => {
     const [first, ...others] = ids;
     const path = `/v1/coordinators/${id}/responses?provided_by=anna`;
     const given = [{ work_id: first, response: 'approve' }];
-    const applied = await product.post(path, given);
+    const key = { 'idempotency-key': 'first' };
+    const applied = await product.post(`${path}&as_of=1`, given, key);
     expect(applied.body).toMatchObject({ applied: [{ work_id: '1', response: 'approve' }] });
     await product.coordinators.until(id, (now) => presents(now) && now.reports.length === 2);
+    // Sent again it is answered as it was, also by a new run of the workflow.
+    expect((await product.post(`${path}&as_of=1`, given, key)).body).toEqual(applied.body);
+    expect((await product.post(`${path}&as_of=last`, given)).status).toBe(422);
     await product.coordinators.respond(id, others.map((run) => `${run}: approve`).join('\n'));
     const over = await product.coordinators.until(id, ended);
     expect([over.state, over.result?.aggregation.summary.completed, over.history.length]).toEqual(['COMPLETE', 3, 3]);

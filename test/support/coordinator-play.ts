@@ -95,8 +95,12 @@ export class CoordinatorPlay {
     return this;
   }
 
-  respond(responses: string | CoordinatorResponse[], providedBy = 'anna'): CoordinatorAnswer {
-    const given = { responses, providedBy, authenticated: true, source: 'cli' as const };
+  respond(
+    responses: string | CoordinatorResponse[],
+    providedBy = 'anna',
+    { asOf = null, key = null }: { asOf?: number | null; key?: string | null } = {},
+  ): CoordinatorAnswer {
+    const given = { responses, providedBy, authenticated: true, source: 'cli' as const, asOf, key };
     const { calls } = this.coordinator;
     this.take({ type: 'RESPONSES', given, caller: null });
     return this.coordinator.openCalls.find(({ number }) => number > calls)?.answer ?? this.answer;

@@ -57,9 +57,12 @@ const followToReport = async (id: string, { client, out, note, onInterrupt }: Co
   const release = onInterrupt(() => leaving.abort());
   const watcher = coordinatorPresenter.watch(null);
   let isAsking = false;
+  let report: number | null = null;
   try {
     for await (const heard of client.follow('coordinator', id, { signal: leaving.signal })) {
       for (const line of watcher.hear(heard)) out(line);
+      if (heard.type === 'event' && heard.event.event === 'aggregation')
+        report = Number.parseInt(heard.event.data.report, 10);
       isAsking =
         heard.type === 'event' &&
         ((heard.event.event === 'aggregation' && heard.event.data.needs_feedback) ||
@@ -70,7 +73,7 @@ const followToReport = async (id: string, { client, out, note, onInterrupt }: Co
     release();
     watcher.close();
   }
-  if (isAsking) note(howToAnswer(id));
+  if (isAsking) note(howToAnswer(id, report));
   if (isAsking) return exitCodes.ok;
   if (leaving.signal.aborted) {
     note(`Left; coordinator ${id} goes on.`);
@@ -93,6 +96,8 @@ export const showReport = async (
 
 export interface RespondOptions {
   as?: string;
+  /** Number of the report that was read. */
+  asOf?: string;
 }
 
 const readAnswers = async (path: string, readStdin: () => Promise<string>): Promise<string | unknown[]> => {
@@ -115,10 +120,10 @@ const readAnswers = async (path: string, readStdin: () => Promise<string>): Prom
 export const answerRuns = async (
   id: string,
   path: string,
-  { as }: RespondOptions,
+  { as, asOf }: RespondOptions,
   { client, json, out, note, readStdin }: CommandContext,
 ): Promise<number> => {
-  const answer = await client.respond(id, await readAnswers(path, readStdin), as);
+  const answer = await client.respond(id, await readAnswers(path, readStdin), as, asOf);
   if (json) out(JSON.stringify(answer, null, 2));
   else {
     for (const line of answerLines(answer)) out(line);

@@ -1,4 +1,6 @@
 import type { CoordinatorAnswer } from '../../contracts/coordinator.js';
+import { sha256 } from '../sha256.js';
+import type { GivenResponses } from './effects.js';
 import { iso } from '../instant.js';
 import { optionsOf, shownId } from '../feedback-list.js';
 import { takenAnswer } from './distribute.js';
@@ -6,7 +8,7 @@ import { type CoordinatorDraft, say } from './draft.js';
 import { stillAsked } from './parse.js';
 import { repromptOf } from './prompt.js';
 import { coordinatorIdOf } from './runs.js';
-import type { OpenCall, TrackedRun } from './state.js';
+import type { CallKey, CoordinatorState, OpenCall, TrackedRun } from './state.js';
 
 /** What a run made of its answer. */
 export type Outcome =
@@ -14,14 +16,56 @@ export type Outcome =
   /** `asks`: what it asked is open for another answer. */
   | { type: 'refused'; message: string; asks: boolean };
 
+const keptKeys = 50;
+/** Characters of answers that are kept for their keys: what a workflow carries along is limited. */
+const keptChars = 200_000;
+
+/** The latest calls with a key, as many as there is room for. */
+const kept = (keyed: CoordinatorState['keyed']): CoordinatorState['keyed'] => {
+  const latest = keyed.slice(-keptKeys);
+  const isTooMuch = latest.length > 1 && JSON.stringify(latest).length > keptChars;
+  return isTooMuch ? kept(latest.slice(1)) : latest;
+};
+
+/** What the Idempotency-Key and who gave the answers say together. */
+export const callKey = ({ key, responses, providedBy, asOf }: GivenResponses): CallKey | null =>
+  key === null ? null : { key, digest: sha256(JSON.stringify([responses, providedBy, asOf])) };
+
+/** Whether a call is one that has come before, by its key; it is answered as that one was, or with it. */
+export const isAnsweredByKey = (draft: CoordinatorDraft, given: GivenResponses, caller: number | null): boolean => {
+  const { coordinator, effects } = draft;
+  const call = callKey(given);
+  if (!call) return false;
+  const open = coordinator.openCalls.find(({ key }) => key?.key === call.key);
+  const before = coordinator.keyed.find(({ key }) => key === call.key);
+  const digest = open?.key?.digest ?? before?.digest;
+  if (digest === undefined) return false;
+  if (caller === null) return true;
+  if (digest !== call.digest) {
+    const message = 'Nothing was applied: this Idempotency-Key was used for other answers; give these another key.';
+    const errors = [{ work_id: null, message, valid: [] }];
+    effects.push({ type: 'answered', caller, answer: { applied: [], warnings: [], errors, reprompt: null } });
+  } else if (before) effects.push({ type: 'answered', caller, answer: before.answer });
+  else {
+    coordinator.openCalls = coordinator.openCalls.map((other) =>
+      other === open ? { ...other, callers: [...other.callers, caller] } : other,
+    );
+  }
+  return true;
+};
+
 /** Says what became of responses, with what has to be answered again: only what is still open now. */
-export const closeCall = (draft: CoordinatorDraft, { caller, answer }: Pick<OpenCall, 'caller' | 'answer'>): void => {
+export const closeCall = (
+  draft: CoordinatorDraft,
+  { callers, key, answer }: Pick<OpenCall, 'callers' | 'key' | 'answer'>,
+): void => {
   const { coordinator, now, effects } = draft;
   const reprompt = repromptOf(answer.errors, stillAsked(coordinator), answer.applied.length > 0);
   const told = { ...answer, reprompt };
   coordinator.lastAnswer = told;
   say(draft, { event: 'responses', data: { at: iso(now), ...told } });
-  if (caller !== null) effects.push({ type: 'answered', caller, answer: told });
+  if (key) coordinator.keyed = kept([...coordinator.keyed, { ...key, answer: told }]);
+  for (const caller of callers) effects.push({ type: 'answered', caller, answer: told });
 };
 
 /** What was applied, in the order in which it was given. */

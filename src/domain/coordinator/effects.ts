@@ -23,6 +23,10 @@ export interface GivenResponses {
   providedBy: string;
   authenticated: boolean;
   source: FeedbackSource;
+  /** Number of the report that was read, from 1: what was first asked in a later one is not meant. null: it is not known. */
+  asOf: number | null;
+  /** The Idempotency-Key of the call; null: it has none. */
+  key: string | null;
 }
 
 /** What a coordinator wants done. */

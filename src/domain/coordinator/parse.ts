@@ -4,8 +4,9 @@ import { type AskedWork, parseAnswerList, quoted } from '../feedback-list.js';
 import { parseAnswers } from '../feedback-text.js';
 import { iso } from '../instant.js';
 import type { GivenResponses } from './effects.js';
+import { withoutRepeats } from './repeats.js';
 import { needsPerson } from './runs.js';
-import type { CoordinatorState, ParsedResponses, TrackedRun } from './state.js';
+import type { CallKey, CoordinatorState, ParsedResponses, TrackedRun } from './state.js';
 
 /** Whether the run still asks what the latest report shows: nobody answers what they have not seen (details 5.5). */
 const isPresented = (run: TrackedRun, presented: ReadonlyMap<string, AggregatedRun>): boolean =>
@@ -57,10 +58,12 @@ export const parseResponses = (
   coordinator: CoordinatorState,
   given: GivenResponses,
   caller: number | null,
+  key: CallKey | null,
 ): ParsedResponses => {
   const { responses, providedBy, authenticated, source } = given;
   const open = asked(coordinator);
-  const read = typeof responses === 'string' ? parseAnswers(responses, open) : parseAnswerList(responses, open);
+  const said = typeof responses === 'string' ? parseAnswers(responses, open) : parseAnswerList(responses, open);
+  const read = withoutRepeats(coordinator, given, said);
   const digests = new Map(coordinator.runs.map(({ runId, request }) => [runId, request?.digest ?? null]));
   const answer: CoordinatorAnswer = {
     applied: [],
@@ -71,6 +74,7 @@ export const parseResponses = (
   return {
     answer,
     caller,
+    key,
     runs: read.answers.map(({ runId, requestId, response, comment }) => ({
       runId,
       given: {

@@ -41,10 +41,11 @@ const runWith = ({ runs }: Asked, requestId: string): string | null =>
  */
 export const signalledEvent = (sent: unknown, asked: Asked): CoordinatorEvent => {
   const members = isMembers(sent) ? sent : null;
+  const asOf = typeof members?.['as_of'] === 'number' ? members['as_of'] : null;
   const providedBy = text(members?.['provided_by'])?.trim().slice(0, 128) || 'unknown';
   const responses = (given: string | CoordinatorResponse[]): CoordinatorEvent => ({
     type: 'RESPONSES',
-    given: { responses: given, providedBy, authenticated: false, source: 'signal' },
+    given: { responses: given, providedBy, authenticated: false, source: 'signal', asOf, key: null },
     caller: null,
   });
   const unreadable = (): CoordinatorEvent => responses((text(sent) ?? JSON.stringify(sent) ?? '').slice(0, 1_000));

@@ -73,6 +73,8 @@ export interface TrackedRun extends PlannedRun {
   resuming: ResumedRun | null;
   /** Answers that were handed to it through here: their number names each. */
   handed: number;
+  /** Number of the report that first showed what it asks; 0: none has. */
+  shownIn: number;
 }
 
 /** A run on its way on with an answer: `request` is what was answered. */
@@ -86,12 +88,21 @@ export interface ResumedRun extends Pick<TrackedRun, 'status' | 'error' | 'seq'>
   call: number;
 }
 
+/** What an Idempotency-Key stands for. */
+export interface CallKey {
+  key: string;
+  /** Of the answers and of who gave them. */
+  digest: string;
+}
+
 /** A call whose answers are with their runs: what became of it is told once each run has said so. */
 export interface OpenCall {
   /** From 1. */
   number: number;
-  /** By which its caller waits for it; null: nobody does. */
-  caller: number | null;
+  /** Its Idempotency-Key; null: it has none. */
+  key: CallKey | null;
+  /** By which callers wait for it. */
+  callers: number[];
   /** As far as it is known. */
   answer: CoordinatorAnswer;
   /** Ids of the runs that it answers, in its order. */
@@ -106,6 +117,7 @@ export interface ParsedResponses {
   answer: CoordinatorAnswer;
   /** By which the caller waits for it; null: nobody does. */
   caller: number | null;
+  key: CallKey | null;
 }
 
 /** A whole coordinator as plain JSON: what continue-as-new carries. */
@@ -130,6 +142,8 @@ export interface CoordinatorState {
   calls: number;
   /** Those whose answers are on their way. */
   openCalls: OpenCall[];
+  /** What became of the latest calls with an Idempotency-Key, so that each counts once. */
+  keyed: (CallKey & { answer: CoordinatorAnswer })[];
   lastAnswer: CoordinatorAnswer | null;
   /** From when on the wait for all runs counts. */
   waitingFrom: number;
@@ -160,6 +174,7 @@ export const openCoordinatorState = (setup: CoordinatorSetup, now: number): Coor
     reason: null,
     resuming: null,
     handed: 0,
+    shownIn: 0,
   })),
   aggregation: null,
   reports: [],
@@ -170,6 +185,7 @@ export const openCoordinatorState = (setup: CoordinatorSetup, now: number): Coor
   queued: [],
   calls: 0,
   openCalls: [],
+  keyed: [],
   lastAnswer: null,
   waitingFrom: now,
   waiting: null,

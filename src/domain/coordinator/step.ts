@@ -2,7 +2,7 @@ import type { FeedbackStep } from '../feedback.js';
 import { iso } from '../instant.js';
 import { isTerminal, step } from '../machine.js';
 import { aggregate } from './aggregate.js';
-import { closeCall, closeCalls } from './calls.js';
+import { callKey, closeCall, closeCalls, isAnsweredByKey } from './calls.js';
 import { handOver } from './distribute.js';
 import { type CoordinatorDraft, type CoordinatorStep, openDraft, replaceRun, say } from './draft.js';
 import type { CoordinatorEffect, CoordinatorEvent } from './effects.js';
@@ -105,6 +105,7 @@ const take = (draft: CoordinatorDraft, event: CoordinatorEvent): void => {
       return;
     }
     case 'RESPONSES':
+      if (isAnsweredByKey(draft, event.given, event.caller)) return;
       return takesResponses(coordinator) ? transition(draft, 'RESPONSES', event) : refuseResponses(draft, event);
     case 'FEEDBACK': {
       const answered = answerQuestion(coordinator, event.given, now);
@@ -164,9 +165,10 @@ const perform = (draft: CoordinatorDraft, action: CoordinatorActionName, respons
     case 'aggregate':
       return report(draft, false);
     case 'parse':
-      coordinator.parsed = responses && parseResponses(coordinator, responses.given, responses.caller);
+      coordinator.parsed =
+        responses && parseResponses(coordinator, responses.given, responses.caller, callKey(responses.given));
       if (coordinator.parsed?.runs.length !== 0) return;
-      closeCall(draft, coordinator.parsed);
+      closeCall(draft, { ...coordinator.parsed, callers: callersOf(coordinator.parsed) });
       coordinator.parsed = null;
       return;
     case 'distribute':
@@ -188,8 +190,10 @@ const perform = (draft: CoordinatorDraft, action: CoordinatorActionName, respons
     case 'emit_final':
       return emitFinal(draft);
     case 'stop_runs': {
-      const runIds = coordinator.runs.flatMap((run) =>
-        run.origin === 'started' && !['completed', 'cancelled'].includes(run.status) ? [run.runId] : [],
+      const runIds = coordinator.runs.filter(isToBeStopped).map(({ runId }) => runId);
+      // Nobody hears of them any more; what cannot be read stays what it is.
+      coordinator.runs = coordinator.runs.map((run) =>
+        isToBeStopped(run) && run.status !== 'unknown' && run.status !== 'resume_failed' ? stopped(run) : run,
       );
       return runIds.length > 0 ? void effects.push({ type: 'cancel_runs', runIds }) : undefined;
     }
@@ -208,11 +212,30 @@ const report = (draft: CoordinatorDraft, isAborted: boolean): void => {
   const { coordinator, now } = draft;
   const aggregation = aggregate(coordinator, now, isAborted);
   const { report: name, aggregated_at: at, summary } = aggregation;
+  const shown = new Map(coordinator.aggregation?.runs.map((run) => [run.run_id, run.feedback_request?.request_id]));
+  const number = coordinator.reports.length + 1;
+  coordinator.runs = coordinator.runs.map((run) =>
+    run.request && shown.get(run.runId) !== run.request.request_id ? { ...run, shownIn: number } : run,
+  );
   coordinator.aggregation = aggregation;
   coordinator.reports = [...coordinator.reports, { report: name, aggregated_at: at, summary }];
   coordinator.hasChanged = false;
   say(draft, { event: 'aggregation', data: { ...aggregation, prompt: promptOf(aggregation) } });
 };
+
+const isToBeStopped = ({ origin, status }: TrackedRun): boolean =>
+  origin === 'started' && status !== 'completed' && status !== 'cancelled';
+
+const stopped = (run: TrackedRun): TrackedRun => ({
+  ...run,
+  status: 'cancelled',
+  request: null,
+  error: null,
+  reason: 'cancelled with its coordinator',
+  resuming: null,
+});
+
+const callersOf = ({ caller }: ParsedResponses): number[] => (caller === null ? [] : [caller]);
 
 const resumption = (
   { runs }: Pick<CoordinatorState, 'runs'>,
@@ -236,10 +259,11 @@ const distributeAll = (draft: CoordinatorDraft): void => {
     replaceRun(draft, onItsWay);
     coordinator.queued = [...coordinator.queued, queued];
   }
-  const { caller, answer } = parsed;
+  const { key, answer } = parsed;
+  const callers = callersOf(parsed);
   const runIds = parsed.runs.map(({ runId }) => runId);
   coordinator.calls = number;
-  coordinator.openCalls = [...coordinator.openCalls, { number, caller, answer, runIds, left: runIds }];
+  coordinator.openCalls = [...coordinator.openCalls, { number, key, callers, answer, runIds, left: runIds }];
   coordinator.parsed = null;
 };
 

@@ -115,10 +115,26 @@ const respond = route({
   description:
     'Lines of text such as `#124: approve`, or a JSON list, which also names runs whose work ids are no numbers. Each answer counts ' +
     'for itself, once: `errors` names those that changed nothing, with what would have been accepted, and `reprompt` asks them ' +
-    'again. Runs that are left out stay as they are. With API keys the name of the key answers.',
+    'again. Runs that are left out stay as they are. With API keys the name of the key answers. With `as_of` an answer counts ' +
+    'only for what that report had asked. Without it, and without a request_id, what this person answered last, said again, ' +
+    'counts as that answer once more, and not for what was asked since: a warning says so. With an Idempotency-Key the whole call ' +
+    'counts once.',
   params: z.strictObject(params),
-  query: z.strictObject({ provided_by: feedbackBodySchema.shape.provided_by }),
+  query: z.strictObject({
+    provided_by: feedbackBodySchema.shape.provided_by,
+    as_of: z
+      .string()
+      .regex(/^[1-9]\d{0,5}$/, 'must be the number of a report, from 1')
+      .optional()
+      .meta({ description: 'Number of the report that was read.', example: '2' }),
+  }),
   headers: z.object({
+    'idempotency-key': z
+      .string()
+      .min(1)
+      .max(255)
+      .optional()
+      .meta({ description: 'Names the call: sent again, it is answered as before and changes nothing.' }),
     'parley-client': z
       .enum(['cli', 'page'])
       .optional()
@@ -149,6 +165,8 @@ const respond = route({
       providedBy: authenticated ? name : (query.provided_by ?? name),
       authenticated,
       source: headers['parley-client'] ?? 'http',
+      asOf: query.as_of === undefined ? null : Number(query.as_of),
+      key: headers['idempotency-key'] ?? null,
     });
     return { status: 200, body: answer };
   },

@@ -1,5 +1,10 @@
 import { awaiting, CoordinatorPlay, done, failed } from '../../support/coordinator-play.js';
 
+const givenWith = (responses: string, more: { asOf: number | null; key: string | null }) => ({
+  ...{ responses, providedBy: 'anna', authenticated: true, source: 'cli' as const },
+  ...more,
+});
+
 describe('an answer of a person', () => {
   const answered = () => {
     const at = new CoordinatorPlay(['1', '2']).all({ '1': awaiting({ digest: 'a'.repeat(64) }), '2': done });
@@ -102,6 +107,69 @@ describe('an answer of a person', () => {
 });
 
 describe('an answer that was given already', () => {
+  const asksAgain = (): CoordinatorPlay => {
+    const at = new CoordinatorPlay(['1']).says('1', awaiting());
+    at.answered('#1: approve');
+    return at.says('1', awaiting());
+  };
+
+  test('counts once: not for what the same run asks next, until whoever answers says that they have read it', () => {
+    const at = asksAgain();
+    const open = at.run('1').request!.request_id;
+    const { applied, warnings, errors } = at.respond('#1: approve');
+    expect([applied, errors, warnings]).toEqual([
+      [],
+      [],
+      [expect.stringMatching(/^#1: anna had answered "approve" to fr-.*, and this counts as the same again/)],
+    ]);
+    expect(at.respond('#1: approve', 'anna', { asOf: 1 }).errors).toEqual([
+      {
+        work_id: '1',
+        message: `#1: ${open} is asked since report 2, and report 1 was read; look at it and answer it with as_of=2.`,
+        valid: [open],
+      },
+    ]);
+    expect(at.done('resume')).toHaveLength(1);
+    at.respond('#1: approve', 'anna', { asOf: 2 });
+    expect(at.resumeAll().answer.applied).toMatchObject([{ request_id: open }]);
+  });
+
+  test.each<[string, (at: CoordinatorPlay, open: string) => unknown]>([
+    ['by its request', (at, open) => at.respond([{ work_id: '1', response: 'approve', request_id: open }])],
+    ['by another person', (at) => at.respond('#1: approve', 'bert')],
+    ['with another comment', (at) => at.respond('#1: approve but be quick')],
+    ['otherwise', (at) => at.respond('#1: reject')],
+  ])('is a new one where the open request is answered %s', (_, respond) => {
+    const at = asksAgain();
+    respond(at, at.run('1').request!.request_id);
+    expect(at.done('resume')).toHaveLength(2);
+  });
+
+  test('with an Idempotency-Key is answered as it was then, and another one with this key is refused', () => {
+    const at = asksAgain();
+    const key = { asOf: 2, key: 'k' };
+    at.respond('#1: approve', 'anna', key);
+    const first = at.resumeAll().says('1', awaiting()).answer;
+    at.take({ type: 'RESPONSES', caller: 7, given: givenWith('#1: approve', key) });
+    at.take({ type: 'RESPONSES', caller: 8, given: givenWith('#1: reject', key) });
+    expect(at.done('answered')).toEqual([
+      { type: 'answered', caller: 7, answer: first },
+      { type: 'answered', caller: 8, answer: expect.objectContaining({ applied: [] }) },
+    ]);
+    expect(at.done('answered')[1]?.answer.errors[0]?.message).toContain('was used for other answers');
+    expect(at.done('resume')).toHaveLength(2);
+  });
+
+  test('with an Idempotency-Key, and is on its way, is answered with it', () => {
+    const at = new CoordinatorPlay(['1']).says('1', awaiting());
+    const given = givenWith('#1: approve', { asOf: null, key: 'k' });
+    at.take({ type: 'RESPONSES', caller: 1, given }).take({ type: 'RESPONSES', caller: 2, given }).resumeAll();
+    expect(at.done('answered').map(({ caller, answer }) => [caller, answer.applied.length])).toEqual([
+      [1, 1],
+      [2, 1],
+    ]);
+  });
+
   test.each([
     [
       'while its run is being resumed',

@@ -316,6 +316,7 @@ describe('a cancel', () => {
     const at = new CoordinatorPlay([], { runs }).all({ a: done, b: awaiting(), c: awaiting() });
     at.take({ type: 'CANCEL' });
     expect([at.state, at.done('cancel_runs')]).toEqual(['CANCELLED', [{ type: 'cancel_runs', runIds: ['b'] }]]);
+    expect([at.run('b').status, at.run('b').request]).toEqual(['cancelled', null]);
   });
 
   test('voids the question that is open', () => {
