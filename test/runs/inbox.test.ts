@@ -34,14 +34,14 @@ describeWithSandbox('runs in the inbox', () => {
   };
 
   test('are answered together in one text, by their work ids', async () => {
-    const gated = await begin('124', sh('make', 'echo made', { gate: { prompt: 'Good?' } }));
-    const failing = await begin('125', sh('try', 'test -e again || { touch again; exit 3; }', { on_error: 'ask' }));
-    const input = await begin('126', asks('which', { type: 'input', prompt: 'Which colour?' }));
+    const gated = await begin('7124', sh('make', 'echo made', { gate: { prompt: 'Good?' } }));
+    const failing = await begin('7125', sh('try', 'test -e again || { touch again; exit 3; }', { on_error: 'ask' }));
+    const input = await begin('7126', asks('which', { type: 'input', prompt: 'Which colour?' }));
     const items = await listed(3);
     expect(items.map(({ name, kind, request }) => [name, kind, request.type])).toEqual([
-      ['124', 'run', 'approval'],
-      ['125', 'run', 'error_resolution'],
-      ['126', 'run', 'input'],
+      ['7124', 'run', 'approval'],
+      ['7125', 'run', 'error_resolution'],
+      ['7126', 'run', 'input'],
     ]);
     const [{ content, policy_version: version, request }] = items as [(typeof items)[number]];
     expect(approvalDigest(content as object, version!)).toBe(request.digest);
@@ -55,15 +55,15 @@ describeWithSandbox('runs in the inbox', () => {
       });
       return (await response.json()) as InboxAnswered;
     };
-    const text = '#124: approve\nRun #125: RETRY\n126: deep blue\n#127: abort\n';
+    const text = '#7124: approve\nRun #7125: RETRY\n7126: deep blue\n#7127: abort\n';
     const { applied, warnings, errors } = await give(text);
     expect([applied.map(({ outcome }) => outcome), errors]).toEqual([['approved', 'answered', 'answered'], []]);
-    expect(warnings).toEqual([expect.stringContaining('#127')]);
+    expect(warnings).toEqual([expect.stringContaining('#7127')]);
     const outcomes = [gated, failing, input].map(async (id) => (await product.runs.until(id, ended)).result?.outcome);
     expect(await Promise.all(outcomes)).toEqual(['completed', 'completed', 'completed']);
     // By its work id a run is found also when it asks nothing any more.
-    expect((await give('#124: reject')).warnings.join()).toMatch(/was answered with "approve" by anna at /);
-    expect((await give([{ work_id: '124', response: 'approve' }])).applied).toMatchObject([
+    expect((await give('#7124: reject')).warnings.join()).toMatch(/was answered with "approve" by anna at /);
+    expect((await give([{ work_id: '7124', response: 'approve' }])).applied).toMatchObject([
       { work_id: gated, repeated: true, outcome: 'approved' },
     ]);
   });
