@@ -34,8 +34,8 @@ export class Webhooks {
     return this.starting === 0;
   }
 
-  /** A person is asked: told once for each request, by its durable event. */
-  asked(status: () => ToldStatus, eventNumber: number, request: FeedbackRequest): void {
+  /** A person is asked: told once for each request, by its durable event; null: for each report, which asks for many runs. */
+  asked(status: () => ToldStatus, eventNumber: number, request: FeedbackRequest | null): void {
     this.tell('awaiting_feedback', status, eventNumber, request);
   }
 

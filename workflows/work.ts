@@ -274,6 +274,9 @@ export class WorkLoop<
         state.events.push({ ...said, id });
         if (said.event === 'feedback_requested')
           this.webhooks.asked(() => kind.status(step.work), id, said.data.request);
+        // A report asks for many at once: what each run is asked stands in it.
+        if (said.event === 'aggregation' && said.data.needs_feedback && !kind.isOver(step.work))
+          this.webhooks.asked(() => kind.status(step.work), id, null);
       }
       for (const boundary of boundariesOf(kind.name, worked, step.work, kind.turns(worked, step.work, event)))
         this.checkpoint(boundary, step.effects);

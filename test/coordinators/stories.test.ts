@@ -9,6 +9,7 @@ import { removeWorkspaces } from '../support/debate-bodies.js';
 import { describeWithSandbox } from '../support/describe-with.js';
 import { type Product, startProduct } from '../support/product.js';
 import { asks, session, sh } from '../support/run-bodies.js';
+import { startReceiver } from '../support/webhook-receiver.js';
 
 const presents = ({ state }: CoordinatorStatus): boolean => state === 'PRESENTING';
 const ended = ({ lifecycle }: CoordinatorStatus): boolean => lifecycle !== 'running' && lifecycle !== 'waiting';
@@ -230,6 +231,25 @@ describeWithSandbox('a coordinator', () => {
     expect(statuses(over)).toEqual(['1 completed', '2 resume_failed']);
     expect(over.aggregation?.runs[1]?.reason).toContain('closed from outside (TERMINATED)');
   }, 90_000);
+
+  test('tells a webhook that its runs ask, once for each report, and how it ended', async () => {
+    const receiver = await startReceiver();
+    try {
+      const events = ['awaiting_feedback', 'completed'] as const;
+      const id = await product.coordinators.start(
+        askingRuns(['1', '2'], { webhooks: [{ url: receiver.url, events: [...events] }] }),
+      );
+      await product.coordinators.until(id, presents);
+      await product.coordinators.respond(id, '#1: approve\n#2: approve');
+      const told = await receiver.until(id, 2);
+      expect(told.map(({ event }) => event.type).toSorted(alphabetically)).toEqual([
+        'parley.coordinator.awaiting_feedback',
+        'parley.coordinator.completed',
+      ]);
+    } finally {
+      await receiver.close();
+    }
+  });
 
   test('keeps every report, as JSON and as markdown', async () => {
     const id = await product.coordinators.start(askingRuns(['1']));
