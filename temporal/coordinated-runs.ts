@@ -6,7 +6,7 @@ import type { RunStatus } from '../src/contracts/run-status.js';
 import type { RunWord } from '../src/domain/coordinator/effects.js';
 import type { AnswerReply } from '../src/domain/coordinator/reply.js';
 import { ParleyError } from '../src/domain/errors.js';
-import { sameWord } from '../src/domain/feedback.js';
+import { closedWords, sameWord } from '../src/domain/feedback.js';
 import { openRunState } from '../src/domain/run/state.js';
 import { runStatus } from '../src/domain/run/view.js';
 import { wordOf } from '../src/domain/run/word.js';
@@ -101,7 +101,9 @@ export const createCoordinatedRuns = ({
       sameWord(who, given.provided_by) && sameWord(response, given.response);
     if (asked?.answers.some(isIts))
       return { type: 'receipt', receipt: { outcome: 'answered', approvals: asked.answers.length, needed: 1 } };
-    return { type: 'ended', message: `it has ended: ${state}` };
+    const isClosed = asked !== undefined && asked.state !== 'open';
+    const message = isClosed ? `${given.request_id} ${closedWords(asked)}` : `it has ended: ${state}`;
+    return { type: 'ended', message };
   };
 
   const answer: CoordinatedRunsPort['answer'] = async (run) => {

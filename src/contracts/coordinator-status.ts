@@ -164,7 +164,9 @@ export const coordinatorStatusSchema = z
     aggregation: aggregationSchema.nullable().meta({ description: 'The latest report; null: there is none yet.' }),
     prompt: z.string().nullable().meta({ description: 'The latest report as markdown, for a person to answer.' }),
     reports: z.array(aggregationSchema.pick({ report: true, aggregated_at: true, summary: true })),
-    history: z.array(feedbackHistorySchema),
+    history: z
+      .array(feedbackHistorySchema)
+      .meta({ description: 'The latest 100 answers that runs took; each is an event, too.' }),
     feedback: z.array(feedbackSchema).meta({ description: 'Questions of the coordinator itself.' }),
     last_answer: coordinatorAnswerSchema.nullable(),
     waiting: waitingSchema.nullable(),

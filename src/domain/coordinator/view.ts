@@ -23,6 +23,9 @@ const lifecycleOf = (state: CoordinatorStateName): Lifecycle => {
   }
 };
 
+/** Answers that the status shows. */
+const shownHistory = 100;
+
 /** The status of spec 10, a projection of the one state. */
 export const coordinatorStatus = (coordinator: CoordinatorState): CoordinatorStatus => {
   const { setup, state, runs, aggregation } = coordinator;
@@ -39,7 +42,7 @@ export const coordinatorStatus = (coordinator: CoordinatorState): CoordinatorSta
     aggregation,
     prompt: aggregation && promptOf(aggregation),
     reports: coordinator.reports,
-    history: coordinator.history,
+    history: coordinator.history.slice(-shownHistory),
     feedback: coordinator.questions,
     last_answer: coordinator.lastAnswer,
     waiting: describeWaiting(coordinator),

@@ -1,3 +1,4 @@
+import { coordinatorStatus } from '../../../src/domain/coordinator/view.js';
 import { nextDue } from '../../../src/domain/coordinator/step.js';
 import { awaiting, CoordinatorPlay, done, failed } from '../../support/coordinator-play.js';
 
@@ -304,6 +305,8 @@ describe('a coordinator of a thousand runs', () => {
     expect(new Set(at.done('resume').map(({ runId }) => runId)).size).toBe(1_000);
     expect(at.respond(text).applied).toEqual([]);
     expect(at.resumeAll().answer.applied).toHaveLength(1_000);
+    // The status is read often, and every answer is an event.
+    expect([at.coordinator.history.length, coordinatorStatus(at.coordinator).history.length]).toEqual([1_000, 100]);
     for (const id of ids) at.says(id, done);
     expect([at.state, at.report.summary.completed]).toEqual(['COMPLETE', 1_000]);
   });
