@@ -13,7 +13,14 @@ import { sessionEventSchema } from './session-events.js';
  * offset.
  */
 export const durableEventSchema = z
-  .union([sessionEventSchema, debateEventSchema, refinementEventSchema, fanOutEventSchema, runEventSchema, coordinatorEventSchema])
+  .union([
+    sessionEventSchema,
+    debateEventSchema,
+    refinementEventSchema,
+    fanOutEventSchema,
+    runEventSchema,
+    coordinatorEventSchema,
+  ])
   .meta({ id: 'DurableEvent' });
 export type DurableEvent = z.infer<typeof durableEventSchema>;
 export type NumberedEvent = Numbered<DurableEvent>;
