@@ -147,6 +147,8 @@ export interface CoordinatorState {
   lastAnswer: CoordinatorAnswer | null;
   /** From when on the wait for all runs counts. */
   waitingFrom: number;
+  /** How often, since then, runs under way were read again. */
+  looks: number;
   /** Since when it waits for what it waits for now, and what that is. */
   waiting: { since: number; on: string } | null;
   result: CoordinatorResult | null;
@@ -188,6 +190,7 @@ export const openCoordinatorState = (setup: CoordinatorSetup, now: number): Coor
   keyed: [],
   lastAnswer: null,
   waitingFrom: now,
+  looks: 0,
   waiting: null,
   result: null,
   error: null,

@@ -22,6 +22,9 @@ import { describeWaiting, waitingOn } from './waiting.js';
 
 export type { CoordinatorStep } from './draft.js';
 
+/** Milliseconds of waiting after which runs under way are read for the first time. */
+const firstLookMs = 600_000;
+
 type Responses = Extract<CoordinatorEvent, { type: 'RESPONSES' }>;
 
 export const isOver = ({ state }: Pick<CoordinatorState, 'state'>): boolean => isTerminal(coordinatorMachine, state);
@@ -40,11 +43,28 @@ export const stepCoordinator = (before: CoordinatorState, event: CoordinatorEven
   return { coordinator, effects: draft.effects, events: draft.events };
 };
 
+type Waits = Pick<CoordinatorState, 'state' | 'setup' | 'waitingFrom' | 'looks'>;
+
+const isWaiting = ({ state }: Waits): boolean => state === 'WAITING' || state === 'MONITORING';
+
+/** When it asks whether to wait on; null: it does not wait, or for ever. */
+const asksAt = (coordinator: Waits): number | null => {
+  const { setup, waitingFrom } = coordinator;
+  return setup.waitTimeoutMs !== null && isWaiting(coordinator) ? waitingFrom + setup.waitTimeoutMs : null;
+};
+
+/**
+ * When runs under way are read again; null: none is waited for. Runs say themselves where they stand; one that somebody has
+ * closed in Temporal cannot, and would be waited for for ever. The waits double, so that months cost a handful of looks.
+ */
+const looksAt = (coordinator: Waits): number | null =>
+  isWaiting(coordinator) ? coordinator.waitingFrom + firstLookMs * 2 ** coordinator.looks : null;
+
 /** The next moment at which time alone changes something, or null. */
-export const nextDue = ({ state, setup, waitingFrom }: CoordinatorState): number | null =>
-  setup.waitTimeoutMs !== null && (state === 'WAITING' || state === 'MONITORING')
-    ? waitingFrom + setup.waitTimeoutMs
-    : null;
+export const nextDue = (coordinator: Waits): number | null => {
+  const dues = [asksAt(coordinator), looksAt(coordinator)].filter((due) => due !== null);
+  return dues.length === 0 ? null : Math.min(...dues);
+};
 
 /** Whether responses are taken now: people have been shown a report, and it is not over. */
 export const takesResponses = ({ state, aggregation }: CoordinatorState): boolean =>
@@ -100,8 +120,10 @@ const take = (draft: CoordinatorDraft, event: CoordinatorEvent): void => {
     case 'CANCEL':
       return transition(draft, event.type);
     case 'TICK': {
-      const due = nextDue(coordinator);
-      if (due !== null && now >= due) transition(draft, 'TIMED_OUT');
+      const look = looksAt(coordinator);
+      if (look !== null && now >= look) lookAgain(draft);
+      const ask = asksAt(coordinator);
+      if (ask !== null && now >= ask) transition(draft, 'TIMED_OUT');
       return;
     }
     case 'RESPONSES':
@@ -161,6 +183,7 @@ const perform = (draft: CoordinatorDraft, action: CoordinatorActionName, respons
       return void effects.push(...coordinator.setup.runs.map((run) => ({ type: 'track' as const, ...run })));
     case 'wait':
       coordinator.waitingFrom = now;
+      coordinator.looks = 0;
       return;
     case 'aggregate':
       return report(draft, false);
@@ -198,6 +221,11 @@ const perform = (draft: CoordinatorDraft, action: CoordinatorActionName, respons
       return runIds.length > 0 ? void effects.push({ type: 'cancel_runs', runIds }) : undefined;
     }
   }
+};
+
+const lookAgain = ({ coordinator, effects }: CoordinatorDraft): void => {
+  coordinator.looks += 1;
+  effects.push(...isUnderWay(coordinator).map(readAgain));
 };
 
 const readAgain = ({ runId, workId }: TrackedRun): CoordinatorEffect => ({

@@ -292,6 +292,31 @@ describe('a coordinator with a limit for its waits', () => {
     at.after(10 ** 10).take({ type: 'TICK' });
     expect(at.state).toBe('WAITING');
   });
+
+  test('reads runs again that are long under way, ever more seldom, and finds those that were closed from outside', () => {
+    const at = new CoordinatorPlay(['1', '2', '3']);
+    at.says('1', { status: 'in_progress' }).says('2', { status: 'in_progress' }).says('3', awaiting());
+    const begun = at.now;
+    const seen = at.done('track').length;
+    expect(at.wait().now - begun).toBe(600_000);
+    expect(
+      at
+        .done('track')
+        .slice(seen)
+        .map(({ runId, origin }) => [runId, origin]),
+    ).toEqual([
+      [at.run('1').runId, 'adopted'],
+      [at.run('2').runId, 'adopted'],
+    ]);
+    at.take({ type: 'UNREADABLE', runId: at.run('1').runId, message: 'it was closed from outside (TERMINATED)' });
+    expect([at.wait().now - begun, at.wait().now - begun]).toEqual([1_200_000, 2_400_000]);
+    expect([at.state, at.run('1').status]).toEqual(['WAITING', 'unknown']);
+    at.says('2', done);
+    expect([at.state, at.report.summary]).toMatchObject([
+      'PRESENTING',
+      { unknown: 1, awaiting_feedback: 1, completed: 1 },
+    ]);
+  });
 });
 
 describe('a coordinator of a thousand runs', () => {
