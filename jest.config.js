@@ -9,6 +9,6 @@ export default {
   globalTeardown: './test/support/global-teardown.js',
   reporters: ['default', './test/support/reporter.js'],
   testTimeout: 60_000,
-  maxWorkers: 3,
+  maxWorkers: 2,
   workerIdleMemoryLimit: '1GB',
 };
