@@ -22,14 +22,18 @@ const bubblewrap = findSandbox();
 const describeWithBubblewrap = bubblewrap === null ? describe.skip : describe;
 
 let folder: string;
+/** Where its workers keep what they make: those of other tests would remove what a dead one has left. */
+let temporary: string;
 beforeEach(() => {
+  temporary = mkdtempSync(join(tmpdir(), 'parley-temporary-'));
+  chmodSync(temporary, 0o1777);
   folder = mkdtempSync(join(tmpdir(), 'parley-sandboxed-'));
   chmodSync(folder, 0o755);
 });
 const children: ChildProcess[] = [];
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
+  for (const made of [folder, temporary]) rmSync(made, { recursive: true, force: true });
 });
 
 /** A worker's sandbox in a process of its own, from the build; it says what came of each command as a line of JSON. */
@@ -53,7 +57,7 @@ const script = (build: string): string => `
 const startWorker = (input: object, build = resolve('dist'), before: string[] = []): ChildProcess => {
   const [program, ...args] = [...before, process.execPath, '--input-type=module', '-e', script(build)];
   const child = spawn(program, args, {
-    env: { ...process.env, BWRAP: bubblewrap ?? '', INPUT: JSON.stringify(input) },
+    env: { ...process.env, TMPDIR: temporary, BWRAP: bubblewrap ?? '', INPUT: JSON.stringify(input) },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   children.push(child);
@@ -84,7 +88,7 @@ const until = async (holds: () => boolean): Promise<void> => {
   while (!holds()) await new Promise((next) => setTimeout(next, 10));
 };
 const scratchOf = (pid: number): string[] =>
-  readdirSync(tmpdir()).filter((name) => new RegExp(`^parley-sandbox-\\d+-${pid}-`).test(name));
+  readdirSync(temporary).filter((name) => new RegExp(`^parley-sandbox-\\d+-${pid}-`).test(name));
 const groupsOf = (pid: number): string[] =>
   readFileSync('/proc/self/cgroup', 'utf8')
     .split('\n')
