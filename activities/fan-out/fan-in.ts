@@ -6,7 +6,7 @@ import { type JsonObject, readValue, type WorkerAnswer } from '../../src/domain/
 import { consensusOf, customValue, selectBest } from '../../src/domain/fan-out/fan-in.js';
 import { conflictPrompt, mergeAnswers, readDecisions } from '../../src/domain/fan-out/merge-answers.js';
 import type { FanInSetup } from '../../src/domain/fan-out/setup.js';
-import { objectsIn } from '../../src/domain/debate/model-json.js';
+import { objectsIn } from '../../src/domain/model-json.js';
 import type { Amount } from '../../src/domain/session/setup.js';
 import { mend } from '../mend.js';
 import { findFunction } from './functions.js';

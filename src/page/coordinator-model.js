@@ -1,32 +1,13 @@
 // What a person has seen of a coordinator so far, as plain data. All of it stands in its status; the events tell when to look, and
 // its story.
 
+export { createModel, lookEveryMs, modelAt, takeEvent, takePartial, takeStatus } from './status-model.js';
+
 export const collection = 'coordinators';
-export const lookEveryMs = 3_000;
 /** Coordinators up to this size are looked at with every run that moves; of larger ones the status is long. */
 const fewRuns = 50;
 export const asksForStatus = ({ event }, { status }) =>
   event !== 'log' && (event !== 'run' || (status?.total_runs ?? 0) <= fewRuns);
-
-export const createModel = () => ({
-  status: null,
-  /** Durable events in order. */
-  events: [],
-});
-
-export const takeStatus = (model, status) => {
-  model.status = status;
-};
-
-/** What a status alone tells: how it was at a checkpoint. */
-export const modelAt = (status) => ({ ...createModel(), status });
-
-/** It says nothing itself: the work of its runs does. */
-export const takePartial = () => true;
-
-export const takeEvent = (model, event) => {
-  model.events.push(event);
-};
 
 /** How a person counts runs: [name, statuses, tone]. */
 const groups = [

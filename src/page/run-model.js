@@ -1,28 +1,9 @@
 // What a person has seen of a run so far, as plain data. All of it stands in its status; the events tell when to look, and its story.
 
+export { createModel, lookEveryMs, modelAt, takeEvent, takePartial, takeStatus } from './status-model.js';
+
 export const collection = 'runs';
-export const lookEveryMs = 3_000;
 export const asksForStatus = ({ event }) => event !== 'log';
-
-export const createModel = () => ({
-  status: null,
-  /** Durable events in order. */
-  events: [],
-});
-
-export const takeStatus = (model, status) => {
-  model.status = status;
-};
-
-/** What a status alone tells: how it was at a checkpoint. */
-export const modelAt = (status) => ({ ...createModel(), status });
-
-/** A run says nothing itself: its work does. */
-export const takePartial = () => true;
-
-export const takeEvent = (model, event) => {
-  model.events.push(event);
-};
 
 const isSettled = ({ state }) => state === 'completed' || state === 'skipped';
 

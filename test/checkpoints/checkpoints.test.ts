@@ -1,4 +1,3 @@
-import { main } from '../../src/cli/program.js';
 import { type Checkpoint, checkpointSchema } from '../../src/contracts/checkpoint.js';
 import type { Problem } from '../../src/contracts/problem.js';
 import { aDebate, proposes, removeWorkspaces, sh } from '../support/debate-bodies.js';
@@ -7,6 +6,7 @@ import { type Product, startProduct } from '../support/product.js';
 import { aRefinement } from '../support/refinement-bodies.js';
 import { fails, noEarlyExit, says } from '../support/session-bodies.js';
 import { checkpointsOf, oneFails } from '../support/work-at.js';
+import { runCli } from '../support/run-cli.js';
 
 let product: Product;
 beforeAll(async () => {
@@ -120,18 +120,7 @@ describe('a checkpoint', () => {
 });
 
 describe('parley checkpoints', () => {
-  const parley = async (...argv: string[]) => {
-    const [out, notes]: [string[], string[]] = [[], []];
-    const code = await main(argv, {
-      env: { PARLEY_URL: product.url },
-      out: (text) => void out.push(text),
-      note: (text) => void notes.push(text),
-      readStdin: () => Promise.resolve(''),
-      terminal: null,
-      onInterrupt: () => () => undefined,
-    });
-    return { code, out: out.join('\n'), notes: notes.join('\n') };
-  };
+  const parley = (...argv: string[]) => runCli({ PARLEY_URL: product.url }, argv);
 
   test('finds the kind by the id, lists, and shows one', async () => {
     const id = 'named-by-hand';

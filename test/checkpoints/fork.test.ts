@@ -2,13 +2,13 @@ import type { Problem } from '../../src/contracts/problem.js';
 import type { CheckpointList } from '../../src/contracts/checkpoint.js';
 import type { Comparison } from '../../src/contracts/time-travel.js';
 import type { Started } from '../../src/contracts/work.js';
-import { main } from '../../src/cli/program.js';
 import { aDebate, proposes, removeWorkspaces, sh } from '../support/debate-bodies.js';
 import { type Product, startProduct } from '../support/product.js';
 import { aRefinement } from '../support/refinement-bodies.js';
 import { noEarlyExit, says, scripted as script } from '../support/session-bodies.js';
 import { follow } from '../support/sse.js';
 import { checkpointsOf, ended, type EndedWork, oneFails } from '../support/work-at.js';
+import { runCli } from '../support/run-cli.js';
 
 let product: Product;
 beforeAll(async () => {
@@ -187,18 +187,7 @@ describe('a fork that cannot be', () => {
 });
 
 describe('on the command line', () => {
-  const parley = async (...argv: string[]) => {
-    const [out, notes]: [string[], string[]] = [[], []];
-    const code = await main(argv, {
-      env: { PARLEY_URL: product.url },
-      out: (text) => void out.push(text),
-      note: (text) => void notes.push(text),
-      readStdin: () => Promise.resolve('{"policy":{"threshold":0.4}}'),
-      terminal: null,
-      onInterrupt: () => () => undefined,
-    });
-    return { code, out: out.join('\n'), notes: notes.join('\n') };
-  };
+  const parley = (...argv: string[]) => runCli({ PARLEY_URL: product.url }, argv, '{"policy":{"threshold":0.4}}');
 
   test('work is forked, compared and restored', async () => {
     const { id } = await product.run(aSession());

@@ -2,23 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { artifactFolder, createFolderStore } from '../../activities/artifacts/folder.js';
-import { main } from '../../src/cli/program.js';
+import { runCli } from '../support/run-cli.js';
 
 const data = mkdtempSync(join(tmpdir(), 'parley-cli-artifacts-'));
 afterAll(() => rmSync(data, { recursive: true }));
 
-const parley = async (...argv: string[]) => {
-  const [out, notes]: [string[], string[]] = [[], []];
-  const code = await main(['artifacts', ...argv], {
-    env: { PARLEY_DATA: data },
-    out: (text) => void out.push(text),
-    note: (text) => void notes.push(text),
-    readStdin: () => Promise.resolve(''),
-    terminal: null,
-    onInterrupt: () => () => undefined,
-  });
-  return { code, out: out.join('\n'), notes: notes.join('\n') };
-};
+const parley = (...argv: string[]) => runCli({ PARLEY_DATA: data }, ['artifacts', ...argv]);
 
 describe('parley artifacts', () => {
   test('says that there are none', async () => {

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { hashingEmbedder } from '../../activities/memory/hashing-embedder.js';
 import { createMemoryReader } from '../../activities/memory/reader.js';
 import { SqliteMemory } from '../../activities/memory/sqlite.js';
-import { main } from '../../src/cli/program.js';
 import { aFolder, aTrace, change, minute, shop, traceId } from '../activities/memory/traces.js';
 import { createRig } from '../gateway/rig.js';
+import { runCli } from '../support/run-cli.js';
 
 const folder = aFolder();
 const onError = (): undefined => undefined;
@@ -50,18 +50,7 @@ afterAll(async () => {
   await memory.close();
 });
 
-const parley = async (...argv: string[]) => {
-  const [out, notes]: [string[], string[]] = [[], []];
-  const code = await main(argv, {
-    env: { PARLEY_URL: url },
-    out: (text) => void out.push(text),
-    note: (text) => void notes.push(text),
-    readStdin: () => Promise.resolve(''),
-    terminal: null,
-    onInterrupt: () => () => undefined,
-  });
-  return { code, out: out.join('\n'), notes: notes.join('\n') };
-};
+const parley = (...argv: string[]) => runCli({ PARLEY_URL: url }, argv);
 
 describe('parley memory search', () => {
   test('lists what is found, with the ids that show takes', async () => {

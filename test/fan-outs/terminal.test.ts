@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { main } from '../../src/cli/program.js';
 import type { FanOutStatus } from '../../src/contracts/fan-out-status.js';
 import { aFanOut, aTask, failing, scripted } from '../support/fan-out-bodies.js';
 import { testWithSandbox } from '../support/describe-with.js';
 import { type Product, startProduct } from '../support/product.js';
+import { runCli } from '../support/run-cli.js';
 
 let product: Product;
 const folder = mkdtempSync(join(tmpdir(), 'parley-cli-'));
@@ -17,18 +17,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const parley = async (...argv: string[]): Promise<{ code: number; out: string }> => {
-  const out: string[] = [];
-  const code = await main(argv, {
-    env: { PARLEY_URL: product.url },
-    out: (text) => void out.push(text),
-    note: () => {},
-    readStdin: () => Promise.resolve(''),
-    terminal: null,
-    onInterrupt: () => () => {},
-  });
-  return { code, out: out.join('\n') };
-};
+const parley = (...argv: string[]) => runCli({ PARLEY_URL: product.url }, argv);
 const started = async (over: Parameters<typeof aFanOut>[0]): Promise<string> => {
   const file = join(folder, 'body.json');
   writeFileSync(file, JSON.stringify(aFanOut(over)));

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { main } from '../../src/cli/program.js';
 import { type Product, startProduct } from '../support/product.js';
+import { runCli } from '../support/run-cli.js';
 
 let product: Product;
 const folder = mkdtempSync(join(tmpdir(), 'parley-cli-'));
@@ -14,17 +14,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** All that a person sees: answers, then notes. */
 const parley = async (...argv: string[]): Promise<{ code: number; out: string }> => {
-  const out: string[] = [];
-  const code = await main(argv, {
-    env: { PARLEY_URL: product.url },
-    out: (text) => void out.push(text),
-    note: (text) => void out.push(text),
-    readStdin: () => Promise.resolve(''),
-    terminal: null,
-    onInterrupt: () => () => {},
-  });
-  return { code, out: out.join('\n') };
+  const { code, out, notes } = await runCli({ PARLEY_URL: product.url }, argv);
+  return { code, out: [out, notes].filter((text) => text !== '').join('\n') };
 };
 const file = (name: string, text: string): string => {
   const path = join(folder, name);

@@ -4,7 +4,7 @@ import type { Finding } from '../../contracts/finding.js';
 import type { Json } from '../../contracts/frames.js';
 import type { Plan } from '../../contracts/plan.js';
 import type { AskOutcome, AskPurpose } from './effects.js';
-import { isObject, type JsonObject, type Mend, objectsIn } from './model-json.js';
+import { isObject, type JsonObject, type Mend, objectsIn } from '../model-json.js';
 import { tidyPlan } from './tidy-plan.js';
 
 /** What a role said, read (spec 02 "Rounds"). */

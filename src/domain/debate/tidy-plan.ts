@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from './model-json.js';
+import { isObject, type JsonObject } from '../model-json.js';
 
 /** Members of a plan as the contract has them; whatever else a model writes is ignored (details 2.6). */
 const members = {

@@ -1,7 +1,7 @@
 import type { Issue } from '../../contracts/debate-status.js';
 import type { Json } from '../../contracts/frames.js';
 import type { Criterion } from '../../contracts/rubric.js';
-import { isObject, type JsonObject, type Mend, objectsIn } from '../debate/model-json.js';
+import { isObject, type JsonObject, type Mend, objectsIn } from '../model-json.js';
 
 /** What a critic is given to score by where the request names nothing else (details 4.6). */
 export const defaultRubric: readonly Criterion[] = [

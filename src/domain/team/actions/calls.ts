@@ -1,5 +1,5 @@
 import type { AgentCommand } from '../../../contracts/agent-tools.js';
-import { isObject, type JsonObject } from '../../debate/model-json.js';
+import { isObject, type JsonObject } from '../../model-json.js';
 import { type ActionFault, type ActionRegistry, checked, maxActions, refusalOf } from './registry.js';
 import { agentTools, toolOfCall } from './tools.js';
 

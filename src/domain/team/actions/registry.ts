@@ -1,5 +1,5 @@
 import type { AgentCommand, AgentToolName } from '../../../contracts/agent-tools.js';
-import type { JsonObject, Mend } from '../../debate/model-json.js';
+import type { JsonObject, Mend } from '../../model-json.js';
 
 /** What function calls and action tags are checked by; the schemas stand in the contracts, out of the domain's reach. */
 export interface ActionRegistry {

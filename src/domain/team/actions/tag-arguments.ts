@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type Mend } from '../../debate/model-json.js';
+import { isObject, type JsonObject, type Mend } from '../../model-json.js';
 import { unescaped } from './entities.js';
 import type { AgentTool } from './tools.js';
 

@@ -1,5 +1,5 @@
 import { codeReader } from './code-spans.js';
-import { objectEnd } from './object-end.js';
+import { bodyObjectEnd } from './object-end.js';
 import { openingTag, type TagToken } from './tag-tokens.js';
 
 /** Bodies that are searched for the end of an object without there being one: beyond, the next closing tag is the end. */
@@ -93,7 +93,7 @@ export class TagReader {
   /** A body that is a JSON object ends with it: its texts may hold tags. */
   private byObject(name: string, attributes: ReadonlyMap<string, string>, from: number): Found | null {
     if (this.vainSearches >= maxVainSearches) return null;
-    const end = objectEnd(this.text, from);
+    const end = bodyObjectEnd(this.text, from);
     if (end === null) return null;
     if (end === -1) {
       this.vainSearches += 1;

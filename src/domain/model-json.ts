@@ -1,5 +1,5 @@
-import type { Json } from '../../contracts/frames.js';
-import { answerText } from '../text.js';
+import type { Json } from '../contracts/frames.js';
+import { answerText } from './text.js';
 
 /** An object as a model wrote it; its members are anything. */
 export type JsonObject = Record<string, unknown>;
@@ -15,7 +15,7 @@ const maxCharacters = 2_000_000;
 const maxStarts = 20;
 
 /** The end of the object that begins at `start`, or -1: its braces do not close. */
-const endOf = (text: string, start: number): number => {
+export const objectEnd = (text: string, start: number): number => {
   let depth = 0;
   let isString = false;
   for (let at = start; at < text.length; at += 1) {
@@ -40,7 +40,7 @@ const spansIn = (text: string): string[] => {
   for (let tries = 0; tries < maxStarts; tries += 1) {
     const start = text.indexOf('{', from);
     if (start < 0) break;
-    const end = endOf(text, start);
+    const end = objectEnd(text, start);
     if (end > 0) spans.push(text.slice(start, end));
     from = end > 0 ? end : start + 1;
   }
