@@ -1,7 +1,3 @@
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
 import helmet from 'helmet';
@@ -11,17 +7,13 @@ import { checkHost } from './auth.js';
 import { collections } from '../links.js';
 import { mountRoutes } from './mount.js';
 import { openApiDocument } from './openapi.js';
+import { pageRouter } from './page.js';
 import { problemDocument, ProblemError, toProblemError } from './problem.js';
 import { requestId } from './request-id.js';
 import type { Ports } from './route.js';
 import { codecOrigin } from './routes/codec.js';
 import { docsRouter } from './routes/docs.js';
 import { routes } from './routes/index.js';
-
-const require = createRequire(import.meta.url);
-const pageFolder = fileURLToPath(new URL('../page/', import.meta.url));
-const preactModule = join(dirname(require.resolve('htm')), '..', 'preact', 'standalone.module.js');
-const yamlModules = join(dirname(require.resolve('yaml/package.json')), 'browser');
 
 export interface AppOptions {
   ports: Ports;
@@ -131,11 +123,7 @@ export const createApp = ({
   app.use('/codec', codecOrigin(config));
   app.use(mountRoutes(routes, { ports, logger, draining, heartbeatMs }));
   app.use(docsRouter(() => openApiDocument(routes, version)));
-  app.get('/vendor/htm-preact.js', (_request, response) => {
-    response.type('text/javascript').sendFile(preactModule);
-  });
-  app.use('/vendor/yaml', express.static(yamlModules, { index: false, maxAge: '1h' }));
-  if (existsSync(pageFolder)) app.use(express.static(pageFolder, { extensions: ['html'] }));
+  app.use(pageRouter());
   app.use((request) => {
     throw notHere(request.path);
   });

@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { extname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import express from 'express';
 import type { PartialEvent } from '../../src/contracts/events.js';
 import type { NumberedSessionEvent, SessionDurableEvent } from '../../src/contracts/session-events.js';
 import { openSessionSchema } from '../../src/contracts/session.js';
 import { type SessionResult, type SessionStatus } from '../../src/contracts/session-status.js';
+import { pageRouter } from '../../src/gateway/page.js';
 
 const at = '2026-01-01T00:00:00.000Z';
 const spend = { tokens: 0, usd: '0' };
@@ -172,13 +172,6 @@ export interface FakeGateway {
   close: () => Promise<void>;
 }
 
-const types: Record<string, string> = {
-  '.html': 'text/html',
-  '.js': 'text/javascript',
-  '.css': 'text/css',
-  '.svg': 'image/svg+xml',
-};
-
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -256,22 +249,18 @@ export const startFakeGateway = async ({ apiKey }: { apiKey?: string } = {}): Pr
     gateway.onStart(session);
   };
 
-  const page = async (path: string, response: ServerResponse): Promise<void> => {
-    const file =
-      path === '/vendor/htm-preact.js'
-        ? 'node_modules/htm/preact/standalone.module.js'
-        : join('src/page', path === '/' ? 'index.html' : path);
-    const content = await readFile(file).catch(() => null);
-    if (!content) return problem(response, 404, 'not_found', 'There is no such page');
-    response
-      .writeHead(200, { 'content-type': types[extname(file)] ?? 'text/plain', 'content-security-policy': policy })
-      .end(content);
-  };
+  const page = express()
+    .use((_request, response, next) => {
+      response.set('content-security-policy', policy);
+      next();
+    })
+    .use(pageRouter())
+    .use((_request, response) => problem(response, 404, 'not_found', 'There is no such page'));
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1');
     const [, id = '', verb] = /^\/v1\/sessions\/([^/]+)(?:\/(\w+))?$/.exec(pathname) ?? [];
-    if (!pathname.startsWith('/v1/') && !/^\/(healthz|readyz)$/.test(pathname)) return page(pathname, response);
+    if (!pathname.startsWith('/v1/') && !/^\/(healthz|readyz)$/.test(pathname)) return page(request, response);
     if (pathname === '/healthz' || pathname === '/readyz') return json(response, 200, { status: 'ok' });
     if (apiKey && request.headers.authorization !== `Bearer ${apiKey}`)
       return problem(response, 401, 'unauthorized', 'An API key is needed');
