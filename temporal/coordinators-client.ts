@@ -1,5 +1,7 @@
-import type { CoordinatorReport, CoordinatorStatus } from '../src/contracts/coordinator-status.js';
+import type { Aggregation, CoordinatorStatus } from '../src/contracts/coordinator-status.js';
 import type { NumberedEvent } from '../src/contracts/events.js';
+import { withChange } from '../src/domain/coordinator/changes.js';
+import { promptOf } from '../src/domain/coordinator/prompt.js';
 import type { CoordinatorStart } from '../src/domain/coordinator/state.js';
 import { someOf } from '../src/domain/coordinator/question.js';
 import type { CoordinatorsPort } from '../src/gateway/work-port.js';
@@ -26,8 +28,15 @@ export const coordinatorDefinition: WorkDefinition<CoordinatorStart, Coordinator
   texts: () => [],
 };
 
-const reportIn = (event: NumberedEvent, name: string): CoordinatorReport | null =>
-  event.event === 'aggregation' && event.data.report === name ? event.data : null;
+/** The report with this name, of the events of one run of the workflow: the first that they tell is whole. */
+const reportIn = (events: readonly NumberedEvent[], name: string): Aggregation | null => {
+  let report: Aggregation | null = null;
+  for (const { event, data } of events) {
+    if (event === 'aggregation') report = withChange(report, data);
+    if (report?.report === name) return report;
+  }
+  return null;
+};
 
 export const createCoordinatorsClient = (options: WorkClientOptions): CoordinatorsPort => {
   const coordinators = createWorkClient(coordinatorDefinition, options);
@@ -40,14 +49,16 @@ export const createCoordinatorsClient = (options: WorkClientOptions): Coordinato
     respond: (id, given) =>
       coordinators.update(id, 'take answers', (handle) => handle.executeUpdate(responsesUpdate, { args: [given] })),
     report: async (id, number) => {
-      const name = (await coordinators.status(id)).reports[number - 1]?.report;
+      const { reports, aggregation: latest } = await coordinators.status(id);
+      const name = reports[number - 1]?.report;
       if (name === undefined) return null;
+      if (latest?.report === name) return { ...latest, prompt: promptOf(latest) };
       // Each was told as an event, the earlier ones by the runs of the workflow that went before.
       let runId: string | undefined;
       do {
         const { events, previousRunId } = await coordinators.events(id, 0, runId);
-        const found = events.map((event) => reportIn(event, name)).find((report) => report !== null);
-        if (found) return found;
+        const found = reportIn(events, name);
+        if (found) return { ...found, prompt: promptOf(found) };
         runId = previousRunId ?? undefined;
       } while (runId !== undefined);
       return null;

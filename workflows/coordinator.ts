@@ -3,6 +3,7 @@ import {
   continueAsNew,
   getExternalWorkflowHandle,
   log,
+  patched,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -11,6 +12,7 @@ import type { CoordinatorStatus } from '../src/contracts/coordinator-status.js';
 import type { Json } from '../src/contracts/frames.js';
 import { coordinatorAsks } from '../src/domain/coordinator/asks.js';
 import type { CoordinatorEffect, CoordinatorEvent } from '../src/domain/coordinator/effects.js';
+import { carriedOn } from '../src/domain/coordinator/changes.js';
 import { openQuestion, questionRefusal } from '../src/domain/coordinator/question.js';
 import { replyEvent } from '../src/domain/coordinator/reply.js';
 import { startOf } from '../src/domain/coordinator/run-start.js';
@@ -50,6 +52,12 @@ const coordinatorKind: WorkKind<CoordinatorState, CoordinatorEvent, CoordinatorE
   tick: { type: 'TICK' },
   cancel: { type: 'CANCEL' },
 };
+
+/**
+ * An answer that leaves its run asking the same makes no new report, and tells no webhook. What had one replays with it, so that
+ * its events and reports keep their numbers.
+ */
+const reportsOfNews = 'reports-of-news';
 
 type CoordinatorRun = WorkState<CoordinatorState, CoordinatorEvent, CoordinatorEffect>;
 /** What is done to one run. */
@@ -149,7 +157,9 @@ export async function coordinator(
       // How often the run was answered through here names the answer, the same at every try and every replay.
       { ...about, given, updateId: `${setup.id}:${requestId}:${count}` },
     ]);
-    return replyEvent(runId, requestId, reply);
+    const replied = replyEvent(runId, requestId, reply);
+    const asksOn = replied.type === 'STILL_ASKS' || replied.type === 'COUNTED';
+    return asksOn && !patched(reportsOfNews) ? { ...replied, isNews: true } : replied;
   };
 
   const calls = createCalls<RunCall, CoordinatorEvent>({ loop, act: (call) => inTurn(call), faultOf });
@@ -193,7 +203,10 @@ export async function coordinator(
       }
     },
     wantsToContinue: () => workflowInfo().historyLength > (setup.continueAfterEvents ?? Infinity),
-    continueAsNew: () => continueAsNew<typeof coordinator>(setup, loop.carried(state), request),
+    continueAsNew: () => {
+      const next = loop.carried(state);
+      return continueAsNew<typeof coordinator>(setup, { ...next, work: carriedOn(next.work) }, request);
+    },
     close: async () => {
       // A run that is just being started would be missed by its cancel.
       await condition(() => calls.isIdle);

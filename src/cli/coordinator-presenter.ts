@@ -2,10 +2,13 @@ import type { CoordinatorAnswer } from '../contracts/coordinator.js';
 import type { NumberedCoordinatorEvent } from '../contracts/coordinator-events.js';
 import type {
   Aggregation,
+  AggregationChange,
   CoordinatedRun,
   CoordinatorResult,
   CoordinatorStatus,
 } from '../contracts/coordinator-status.js';
+import { withChange } from '../domain/coordinator/changes.js';
+import { promptOf } from '../domain/coordinator/prompt.js';
 import { shownId } from '../domain/feedback-list.js';
 import { errorLines, headline, restoredLines, waitingLines } from './lines.js';
 import { type Presenter, watchByLines } from './presenter.js';
@@ -52,15 +55,28 @@ export const answerLines = ({ applied, warnings, errors }: CoordinatorAnswer): s
   ...errors.map(({ message }) => `✗ ${message}`),
 ];
 
-const eventLines = ({ event, data }: NumberedCoordinatorEvent): string[] => {
+/** What a report asks that none has asked before, and how much else is open. */
+const askedLines = (told: AggregationChange, report: Aggregation | null): string[] => {
+  const { needs_feedback: isAsking, since, summary, runs } = told;
+  if (!isAsking) return [];
+  const asked = runs.filter(({ feedback_request: request }) => request !== undefined).length;
+  const before = since === null ? 0 : summary.awaiting_feedback + summary.error - asked;
+  return [
+    '',
+    ...promptOf(report ?? told, new Set(runs.map(({ run_id: id }) => id))).split('\n'),
+    ...(before > 0
+      ? [`  ${before} more ${before === 1 ? 'was' : 'were'} asked about before: parley coordinator report ID`, '']
+      : []),
+  ];
+};
+
+/** @param report the latest one, whole; null: what it changes was not heard */
+const eventLines = ({ event, data }: NumberedCoordinatorEvent, report: Aggregation | null): string[] => {
   switch (event) {
     case 'run':
       return [runLine(data, data.reason)];
     case 'aggregation':
-      return [
-        `≡ REPORT    ${data.report}: ${counted(data)}`,
-        ...(data.needs_feedback ? ['', ...data.prompt.split('\n')] : []),
-      ];
+      return [`≡ REPORT    ${data.report}: ${counted(data)}`, ...askedLines(data, report)];
     case 'responses':
       return answerLines(data);
     case 'feedback_requested':
@@ -111,5 +127,12 @@ export const coordinatorPresenter: Presenter<'coordinator'> = {
   kind: 'coordinator',
   statusLines,
   startedLines: () => [],
-  watch: watchByLines<'coordinator'>(eventLines, () => []),
+  watch: (terminal) => {
+    let report: Aggregation | null = null;
+    const lines = (told: NumberedCoordinatorEvent): string[] => {
+      if (told.event === 'aggregation') report = withChange(report, told.data);
+      return eventLines(told, report);
+    };
+    return watchByLines<'coordinator'>(lines, () => [])(terminal);
+  },
 };

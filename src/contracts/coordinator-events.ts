@@ -9,7 +9,7 @@ import {
 } from './common-events.js';
 import { coordinatorAnswerSchema } from './coordinator.js';
 import {
-  aggregationSchema,
+  aggregationChangeSchema,
   coordinatedRunSchema,
   coordinatorIdSchema,
   coordinatorResultSchema,
@@ -58,7 +58,7 @@ export const coordinatorEventSchema = z
       event: z.literal('run'),
       data: coordinatedRunSchema.extend({ at, reason: z.string().optional() }),
     }),
-    z.strictObject({ event: z.literal('aggregation'), data: aggregationSchema.extend({ prompt: z.string() }) }),
+    z.strictObject({ event: z.literal('aggregation'), data: aggregationChangeSchema }),
     z.strictObject({ event: z.literal('responses'), data: coordinatorAnswerSchema.extend({ at }) }),
     feedbackRequestedEventSchema,
     z.strictObject({

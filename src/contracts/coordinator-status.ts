@@ -102,6 +102,18 @@ export const aggregationSchema = z
   .meta({ id: 'Aggregation' });
 export type Aggregation = z.infer<typeof aggregationSchema>;
 
+/** What is new in a report, as its event tells it: of all runs the counts, of those that the report before had otherwise the rest. */
+export const aggregationChangeSchema = aggregationSchema
+  .extend({
+    runs: z.array(aggregatedRunSchema).meta({ description: 'Those that are not as in the report named by `since`.' }),
+    since: z.string().nullable().meta({
+      description: 'The report that the runs are the changes to; null: they are all.',
+      example: '001-initial',
+    }),
+  })
+  .meta({ id: 'AggregationChange' });
+export type AggregationChange = z.infer<typeof aggregationChangeSchema>;
+
 /** An answer in the history of its run. */
 export const feedbackHistorySchema = z
   .strictObject({

@@ -65,10 +65,15 @@ export const comparedSchema = z
     lifecycle: lifecycleSchema,
     state: z.string(),
     answer: anyJson.meta({ description: 'null: there is none yet.' }),
-    agreement: z.number().nullable().meta({
-      description: 'Agreement of a session, consensus of a debate, score of a refinement, share of a fan-out.',
-    }),
-    spend: spendSchema,
+    agreement: z
+      .number()
+      .nullable()
+      .meta({
+        description:
+          'Agreement of a session, consensus of a debate, score of a refinement; of a fan-out, a run or a coordinator the share ' +
+          'that completed of its tasks, steps or runs. null: there is none yet.',
+      }),
+    spend: spendSchema.meta({ description: 'Of a coordinator its own alone: its runs have theirs.' }),
     elapsed_ms: z.number().int().min(0).meta({ description: 'Until now while it runs.' }),
     started_at: z.iso.datetime(),
     ended_at: z.iso.datetime().nullable(),

@@ -45,7 +45,8 @@ export const steer = async (
     if (event === 'run') moved(data);
     if (event === 'final') return data.aggregation;
     if (event !== 'aggregation') continue;
-    const { prompt, ...report } = data;
+    // Its event tells what is new in it.
+    const { prompt, ...report } = await client.report(id, String(Number.parseInt(data.report, 10)));
     await reported(report, prompt);
     // Where no answer counts the report stands, and is answered again.
     for (let isOpen = report.needs_feedback; isOpen; ) {

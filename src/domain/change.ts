@@ -8,7 +8,7 @@ const memberOf = (value: JsonObject, name: string): Json | undefined =>
   Object.hasOwn(value, name) ? value[name] : undefined;
 
 /** Members that name a thing in a list, the first that all of them have. */
-const identities = ['lane_id', 'task_id', 'agent_id', 'name', 'persona_id'];
+const identities = ['lane_id', 'task_id', 'agent_id', 'name', 'persona_id', 'work_id'];
 
 /** The members of a list by what names them, in its order; null: they are not all named so, each by a name of its own. */
 const byName = (list: readonly Json[], identity: string): Map<string, JsonObject> | null => {
@@ -45,7 +45,7 @@ const changedList = ([before, changes]: Named): Json[] => {
 /**
  * A request with a change applied to it, as a JSON Merge Patch (RFC 7396): members of objects are merged, `null` removes one,
  * and everything else replaces what was there (spec 08 "Fork with a question"). One thing is added: where both hold a list of
- * things that have a name of their own (lane_id, task_id, agent_id, name, persona_id), and neither list is empty, things of
+ * things that have a name of their own (lane_id, task_id, agent_id, name, persona_id, work_id), and neither list is empty, things of
  * the same name are merged, in the old order, and new ones follow; any other list replaces the old one. What was given is not
  * changed.
  */

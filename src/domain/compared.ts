@@ -1,13 +1,17 @@
+import type { CoordinatorStatus } from '../contracts/coordinator-status.js';
 import type { DebateStatus } from '../contracts/debate-status.js';
 import type { FanOutStatus } from '../contracts/fan-out-status.js';
 import type { Json } from '../contracts/frames.js';
 import type { RefinementStatus } from '../contracts/refinement-status.js';
+import type { RunStatus } from '../contracts/run-status.js';
 import type { SessionStatus } from '../contracts/session-status.js';
 import type { Compared } from '../contracts/time-travel.js';
+import type { Kind } from '../contracts/work.js';
 import type { ForkOrigin } from './checkpoint.js';
+import { namedPhases } from './run/definition.js';
 
 /** A status document of any kind, told apart by `kind`. */
-export type AnyStatus = SessionStatus | DebateStatus | FanOutStatus | RefinementStatus;
+export type AnyStatus = SessionStatus | DebateStatus | FanOutStatus | RefinementStatus | RunStatus | CoordinatorStatus;
 
 /** What it came to, and how far it can be trusted (0 to 1); null: nothing yet. */
 const outcomeOf = (status: AnyStatus): { answer: Json; agreement: number | null } => {
@@ -30,6 +34,22 @@ const outcomeOf = (status: AnyStatus): { answer: Json; agreement: number | null 
     }
     case 'refinement':
       return { answer: status.result?.output ?? null, agreement: status.result?.score ?? null };
+    case 'run': {
+      const { result } = status;
+      if (result === null) return { answer: null, agreement: null };
+      const { outcome, output, branch, steps } = result;
+      return { answer: { outcome, output, branch }, agreement: steps.completed / Math.max(1, steps.total) };
+    }
+    case 'coordinator': {
+      const { result } = status;
+      if (result === null) return { answer: null, agreement: null };
+      const { summary } = result.aggregation;
+      const counts = Object.entries(summary).filter(([, count = 0]) => count > 0);
+      return {
+        answer: { outcome: result.outcome, ...Object.fromEntries(counts) },
+        agreement: summary.completed / Math.max(1, summary.total_runs),
+      };
+    }
   }
 };
 
@@ -47,5 +67,35 @@ export const compared = (status: AnyStatus, forkedFrom: ForkOrigin | null, now: 
     started_at,
     ended_at,
     forked_from: forkedFrom,
+  };
+};
+
+type Body = { [name: string]: Json };
+const isBody = (value: Json | undefined): value is Body =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Without what says nothing of the work: ids differ always, and the address of a receiver may hold a token. */
+const ownOf = (body: Body): Body => {
+  const { id: _, workflow_id: __, webhooks: ___, ...own } = body;
+  return own;
+};
+
+const runOf = (body: Body): Body => {
+  const { phases, ...own } = ownOf(body);
+  // It was read before it was kept.
+  return Array.isArray(phases) ? { ...own, phases: namedPhases(phases as Body[]) } : own;
+};
+
+/** The body that a piece of work was started with as it is compared with another. */
+export const comparedRequest = (kind: Kind, request: Json): Json => {
+  if (!isBody(request)) return request;
+  if (kind === 'run') return runOf(request);
+  const own = ownOf(request);
+  if (kind !== 'coordinator') return own;
+  const { runs, run } = own;
+  return {
+    ...own,
+    ...(Array.isArray(runs) && { runs: runs.filter(isBody).map(runOf) }),
+    ...(isBody(run) && { run: runOf(run) }),
   };
 };

@@ -29,6 +29,8 @@ export interface ReadAnswer {
 export interface AnswerFault {
   /** null: it names nothing. */
   workId: string | null;
+  /** Of the work that it is for, as of an answer; left out: that is not known. */
+  runId?: string;
   message: string;
   /** What would have been accepted; none for an input, or where nothing is named. */
   valid: string[];
@@ -103,7 +105,11 @@ interface Target {
   work: AskedWork;
   request: FeedbackRequest;
 }
-type Found = { target: Target } | { warning: string } | { fault: AnswerFault };
+type Found =
+  | { target: Target }
+  | { warning: string }
+  /** `may`: what an ambiguous name may mean, in words; left out: it is not that. */
+  | { fault: AnswerFault; may?: string };
 
 const byId = (open: readonly AskedWork[]): Map<string, AskedWork[]> => {
   const named = new Map<string, AskedWork[]>();
@@ -138,22 +144,39 @@ const find = ({ where, id, requestId }: AnswerItem, named: Map<string, AskedWork
     return { fault: { workId, message, valid: open } };
   }
   if (targets.length === 1) return { target: only };
+  const may = `${where}: ${shownId(id)} may mean ${targets.length} open requests`;
   const names = [...new Set(targets.map(({ work }) => work.runId ?? work.workId))];
-  const isOneWork = names.length === 1;
-  const valid = isOneWork ? targets.map(({ request }) => request.request_id) : names;
-  const how = isOneWork ? 'answer as JSON with one of the request ids' : 'answer with one of their own ids';
+  if (names.length === 1) {
+    const valid = targets.map(({ request }) => request.request_id);
+    return {
+      fault: { workId, message: `${may}; answer as JSON with one of the request ids: ${listed(valid)}.`, valid },
+    };
+  }
+  const meant = targets.map(({ work, request }) => ({
+    workId: work.runId ?? work.workId,
+    valid: optionsOf(request).map(({ value }) => value),
+  }));
   return {
-    fault: {
-      workId,
-      message: `${where}: ${shownId(id)} may mean ${targets.length} open requests; ${how}: ${listed(valid)}.`,
-      valid,
-      ...(!isOneWork && {
-        meant: targets.map(({ work, request }) => ({
-          workId: work.runId ?? work.workId,
-          valid: optionsOf(request).map(({ value }) => value),
-        })),
-      }),
-    },
+    fault: { workId, message: `${may}; answer with one of their own ids: ${listed(names)}.`, valid: names, meant },
+    may,
+  };
+};
+
+/**
+ * A name of several as the fault that is left of it, where some of them are answered by their own ids beside it; a warning
+ * where all are, as nothing is asked again that has been answered.
+ */
+const leftOf = (fault: AnswerFault, may: string, answered: ReadonlySet<string>): AnswerFault | string => {
+  const { meant = [] } = fault;
+  const left = meant.filter(({ workId }) => !answered.has(workId));
+  if (left.length === meant.length) return fault;
+  if (left.length === 0) return `${may}; each is answered by its own id here, and this counts for none.`;
+  const valid = [...new Set(left.map(({ workId }) => workId))];
+  return {
+    ...fault,
+    message: `${may}; some are answered by their own ids here: answer the others so, too: ${listed(valid)}.`,
+    valid,
+    meant: left,
   };
 };
 
@@ -169,7 +192,7 @@ interface Settled {
 export const settleAnswers = (items: readonly AnswerItem[], open: readonly AskedWork[]): ReadAnswers => {
   const named = byId(open);
   const settled = new Map<string, Settled>();
-  const faults: { key: string | null; fault: AnswerFault }[] = [];
+  const faults: { key: string | null; fault: AnswerFault; may?: string | undefined }[] = [];
   const warnings: string[] = [];
   for (const item of items) {
     const found = find(item, named);
@@ -178,7 +201,7 @@ export const settleAnswers = (items: readonly AnswerItem[], open: readonly Asked
       continue;
     }
     if ('fault' in found) {
-      faults.push({ key: null, fault: found.fault });
+      faults.push({ key: null, ...found });
       continue;
     }
     const { work, request } = found.target;
@@ -187,7 +210,7 @@ export const settleAnswers = (items: readonly AnswerItem[], open: readonly Asked
     const reply = item.reply(request);
     if ('fault' in reply) {
       const valid = optionsOf(request).map(({ value }) => value);
-      faults.push({ key, fault: { workId, message: `${item.where}: ${reply.fault}`, valid } });
+      faults.push({ key, fault: { workId, runId, message: `${item.where}: ${reply.fault}`, valid } });
       continue;
     }
     const before = settled.get(key);
@@ -200,7 +223,14 @@ export const settleAnswers = (items: readonly AnswerItem[], open: readonly Asked
     settled.set(key, { where: item.where, answer: { workId, runId, requestId: request.request_id, ...reply } });
   }
   const errors: AnswerFault[] = [];
-  for (const { key, fault } of faults) {
+  const answered = new Set([...settled.values()].map(({ answer }) => answer.runId));
+  for (const { key, fault, may } of faults) {
+    if (may !== undefined) {
+      const left = leftOf(fault, may, answered);
+      if (typeof left === 'string') warnings.push(left);
+      else errors.push(left);
+      continue;
+    }
     const valid = key === null ? undefined : settled.get(key);
     if (valid) warnings.push(`${fault.message} ${quoted(valid.answer.response)} in ${valid.where} counts.`);
     else errors.push(fault);

@@ -31,7 +31,14 @@ const useComparison = (a, b) => {
 };
 
 /** What each kind means by how far its agents agree. */
-const agreements = { session: 'Agreement', debate: 'Consensus', refinement: 'Score', 'fan-out': 'Completed' };
+const agreements = {
+  session: 'Agreement',
+  debate: 'Consensus',
+  refinement: 'Score',
+  'fan-out': 'Completed',
+  run: 'Completed steps',
+  coordinator: 'Completed runs',
+};
 
 const Side = ({ work, name, other }) => {
   const { id, kind, state, lifecycle, answer, agreement, spend, elapsed_ms: elapsed, forked_from: origin } = work;

@@ -67,7 +67,7 @@ const parsed = (text) => {
   }
 };
 
-const Fork = ({ collection, id, number, asked, outputs, hrefOf, leave }) => {
+const Fork = ({ collection, id, number, asked, outputs, leave }) => {
   const open = outputs.feedback?.findLast(({ state }) => state === 'open')?.request ?? null;
   const ways = waysOf(asked, open);
   const [way, setWay] = useState(ways[0][0]);
@@ -87,7 +87,7 @@ const Fork = ({ collection, id, number, asked, outputs, hrefOf, leave }) => {
       { checkpoint: number, ...how },
       { 'idempotency-key': key },
     );
-    location.hash = hrefOf(forked);
+    location.hash = compareHref(id, forked);
   };
   return html`<${ActForm} act=${act} name="Fork from checkpoint ${number}" busyName="Forking…" leave=${leave}>
     <p>${`A new ${outputs.kind} with an id of its own goes on from there; this one stays as it is.`}</p>
@@ -188,8 +188,6 @@ const acts = {
 export const TimeTravel = ({ collection, id, number, status, asked, outputs, names = Object.keys(acts) }) => {
   const [open, setOpen] = useState(null);
   const act = acts[open];
-  /** What is looked at after a fork: both beside each other, where that can be. */
-  const hrefOf = (forked) => (names.includes('Compare') ? compareHref(id, forked) : workHref(collection, forked));
   return html`<div class="travel">
     ${names.map(
       (name) =>
@@ -213,7 +211,6 @@ export const TimeTravel = ({ collection, id, number, status, asked, outputs, nam
           status=${status}
           asked=${asked}
           outputs=${outputs}
-          hrefOf=${hrefOf}
           leave=${leave}
         />`}
     <//>`}

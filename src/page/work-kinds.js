@@ -30,10 +30,7 @@ export const workKinds = new Map([
     refinements.collection,
     { model: refinements, View: RefinementView, Body: RefinementBody, textOf: ({ task }) => task, asked: 'task' },
   ],
-  [
-    runs.collection,
-    { model: runs, View: RunView, Body: RunBody, textOf: runTitle, asked: null, acts: ['Restore', 'Fork'] },
-  ],
+  [runs.collection, { model: runs, View: RunView, Body: RunBody, textOf: runTitle, asked: null }],
   [
     coordinators.collection,
     {
@@ -42,7 +39,7 @@ export const workKinds = new Map([
       Body: CoordinatorBody,
       textOf: coordinatorTitle,
       asked: null,
-      acts: [],
+      acts: ['Compare'],
     },
   ],
 ]);

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { CoordinatorAnswer } from '../../src/contracts/coordinator.js';
 import type { CoordinatorStatus } from '../../src/contracts/coordinator-status.js';
+import type { Comparison } from '../../src/contracts/time-travel.js';
 import { planRuns } from '../../src/domain/coordinator/runs.js';
 import { createCoordinatorsClient } from '../../temporal/coordinators-client.js';
 import { askingRuns, fiveRunBodies, work } from '../support/coordinator-bodies.js';
@@ -249,6 +250,29 @@ describeWithSandbox('a coordinator', () => {
     } finally {
       await receiver.close();
     }
+  });
+
+  test('is compared with another by its runs, without their ids and receivers', async () => {
+    const own = {
+      id: `own-${Date.now()}`,
+      webhooks: [{ url: 'http://127.0.0.1:9/?token=x', events: ['failed' as const] }],
+    };
+    const [a, b] = await Promise.all([
+      product.coordinators.start({ runs: [work('1', asks('sure')), work('2', asks('sure'))] }),
+      product.coordinators.start({
+        runs: [{ ...work('2', asks('sure')), ...own }, work('1', asks('sure', { prompt: 'Where to?' }))],
+      }),
+    ]);
+    await product.coordinators.until(a, presents);
+    await product.coordinators.respond(a, '#1: approve\n#2: reject');
+    await Promise.all([product.coordinators.until(a, ended), product.coordinators.until(b, presents)]);
+    const { body } = await product.get(`/v1/compare?a=${a}&b=${b}`);
+    expect(body as Comparison).toMatchObject({
+      a: { answer: { outcome: 'completed', total_runs: 2, completed: 1, cancelled: 1 }, agreement: 0.5 },
+      b: { kind: 'coordinator', lifecycle: 'waiting', answer: null, agreement: null },
+      differences: [{ path: 'runs[1].phases[build].steps[sure].gate.prompt', a: 'Go on?', b: 'Where to?' }],
+    });
+    await product.post(`/v1/coordinators/${b}/cancel`);
   });
 
   test('keeps every report, as JSON and as markdown', async () => {

@@ -46,6 +46,7 @@ describe('parley', () => {
       ['✓ #123: approve: it is right', '✗ line 2: "maybe" is not offered for #124; choose approve, reject.'],
       expect.stringContaining('#124: approve'),
     ]);
+    await product.coordinators.until(id, ({ state, reports }) => state === 'PRESENTING' && reports.length === 2);
     const list = join(folder, 'answers.json');
     writeFileSync(list, JSON.stringify([{ work_id: 124, response: 'reject' }]));
     const right = await parley(['coordinator', 'answer', id, list, '--as', 'anna']);
@@ -57,13 +58,15 @@ describe('parley', () => {
       expect.arrayContaining([
         '  answer    #124: Approval denied, by anna',
         `✓ #123     completed         ${id}.run.1`,
-        '★ COMPLETED  2 runs, 1 completed, 1 cancelled; 2 reports',
+        '≡ REPORT    002-resumed: 2 runs, 1 completed, 1 awaiting feedback',
+        '  1 more was asked about before: parley coordinator report ID',
+        '★ COMPLETED  2 runs, 1 completed, 1 cancelled; 3 reports',
       ]),
     ]);
     const report = await parley(['coordinator', 'report', id, '1']);
     expect(report.out).toMatch(/^## Parallel Workflow Status/);
     expect(JSON.parse((await parley(['coordinator', 'report', id, '--json'])).out)).toMatchObject({
-      report: '002-resumed',
+      report: '003-resumed',
     });
   });
 

@@ -126,6 +126,7 @@ describe('the differences of two documents', () => {
     ],
     ['{"lanes":[]}', '{"lanes":[{"lane_id":"a"}]}', [['lanes[a]', undefined, { lane_id: 'a' }]]],
     ['{"l":[]}', '{"l":[]}', []],
+    ['{"runs":[{"work_id":"1"},{"work_id":"2"}]}', '{"runs":[{"work_id":"2"},{"work_id":"1"}]}', []],
     [
       '{"constructor":{"x":1}}',
       '{"__proto__":2}',

@@ -273,6 +273,35 @@ describe('an id', () => {
     ]);
   });
 
+  test.each<[string, string[], string, string[]]>([
+    [
+      'some of which are answered by their own ids leaves the others',
+      ['#1: approve', 'run-a: approve', 'run-c: reject'],
+      'line 1: #1 may mean 3 open requests; some are answered by their own ids here: answer the others so, too: run-b.',
+      ['run-b'],
+    ],
+    [
+      'whose own id is answered wrong leaves that, too',
+      ['run-a: maybe', '#1: approve', 'run-b: approve', 'run-c: approve'],
+      'line 2: #1 may mean 3 open requests; some are answered by their own ids here: answer the others so, too: run-a.',
+      ['run-a'],
+    ],
+  ])('of several runs %s', (_, lines, message, left) => {
+    const works = ['run-a', 'run-b', 'run-c'].map((runId) => waits('1', {}, runId));
+    const { errors } = parseAnswers(lines.join('\n'), works);
+    const fault = errors.find(({ meant }) => meant);
+    expect([fault?.message, fault?.valid, fault?.meant?.map(({ workId }) => workId)]).toEqual([message, left, left]);
+  });
+
+  test('of several runs that are all answered by their own ids is a warning', () => {
+    const works = [waits('1', {}, 'run-a'), waits('1', {}, 'run-b')];
+    expect(brief('run-a: approve\n#1: reject\nrun-b: reject', works)).toEqual({
+      answers: [expect.anything(), expect.anything()],
+      warnings: ['line 2: #1 may mean 2 open requests; each is answered by its own id here, and this counts for none.'],
+      errors: [],
+    });
+  });
+
   test('of work with two open requests asks for the one that is meant', () => {
     const both = [request(), request(retryAbort)];
     const works = [{ workId: '1', requests: both, status: 'awaiting_feedback' }];

@@ -155,6 +155,7 @@ const tests = (): void => {
     await page.getByRole('link', { name: 'Checkpoints' }).click();
     await page.getByRole('slider', { name: 'Checkpoint' }).press('Home');
     await heading(2, 'As it was at checkpoint 0');
+    expect(await page.getByRole('button', { name: /…$/ }).allTextContents()).toEqual(['Compare…']);
   });
 
   test('can be read in both themes, and fits a narrow window', async () => {

@@ -183,7 +183,7 @@ describe('a coordinator in words', () => {
   test.each<[CoordinatorDurableEvent, string]>([
     [{ event: 'run', data: { ...second!, at, reason: 'it asks' } }, 'run: #124 awaiting feedback: it asks'],
     [
-      { event: 'aggregation', data: { ...coordinatorStatusExample.aggregation!, prompt: '' } },
+      { event: 'aggregation', data: { ...coordinatorStatusExample.aggregation!, since: null } },
       'report: 001-initial, 3 runs: 1 completed, 1 awaiting feedback, 1 error',
     ],
     [{ event: 'responses', data: { ...coordinatorAnswerExample, at } }, 'answers: 1 applied, 1 refused, 1 warning'],

@@ -125,10 +125,15 @@ const tests = (): void => {
     await page.getByRole('slider', { name: 'Checkpoint' }).press('Home');
     await heading(2, 'As it was at checkpoint 0');
     await step('idea').getByText('pending').waitFor();
-    expect(await page.getByRole('button', { name: /…$/ }).allTextContents()).toEqual(['Restore…', 'Fork…']);
+    expect(await page.getByRole('button', { name: /…$/ }).allTextContents()).toEqual(['Restore…', 'Fork…', 'Compare…']);
     await page.getByRole('button', { name: 'Fork…' }).click();
     await page.getByRole('textbox', { name: 'Change' }).fill('{"work_id":"778"}');
     await page.getByRole('button', { name: 'Fork from checkpoint 0' }).click();
+    await heading(1, 'Comparison');
+    expect(await region(/^A /).textContent()).toMatch(/Completed steps/);
+    const changed = region('What they were started with').getByRole('row').nth(1);
+    await changed.filter({ hasText: /work_id.*777.*778/s }).waitFor();
+    await region(/^B /).getByRole('link').first().click();
     await heading(1, 'Run 778');
     await outcome(/^build → bad has failed/);
   });

@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunStatus } from '../../src/contracts/run-status.js';
+import type { Comparison } from '../../src/contracts/time-travel.js';
 import { removeWorkspaces } from '../support/debate-bodies.js';
 import { describeWithSandbox } from '../support/describe-with.js';
 import { type Product, startProduct } from '../support/product.js';
 import { git, repository } from '../support/repository.js';
+import { runCli } from '../support/run-cli.js';
 import { aRun, asks, session, sh } from '../support/run-bodies.js';
 
 afterAll(removeWorkspaces);
@@ -94,8 +96,21 @@ describeWithSandbox('a run that goes back', () => {
       const { result, phases } = await product.runs.until(other.id, ended);
       expect([result, phases[0]?.steps[0]?.attempts.length]).toMatchObject([{ output: { stdout: '1 log\n' } }, 1]);
       expect(await product.runs.status(id)).toEqual(old);
+      const compare = async (): Promise<Comparison> =>
+        (await product.get(`/v1/compare?a=${id}&b=${other.id}`)).body as Comparison;
+      expect((await compare()).a).toMatchObject({ lifecycle: 'waiting', answer: null, agreement: null });
       await answer(old, 'approve');
       expect((await product.runs.until(id, ended)).result).toMatchObject({ output: { stdout: 'x\n' } });
+      const { a, b, differences } = await compare();
+      expect([a, b]).toMatchObject([
+        { answer: { outcome: 'completed', output: { stdout: 'x\n' }, branch: null }, agreement: 1, forked_from: null },
+        { answer: { output: { stdout: '1 log\n' } }, agreement: 1, forked_from: { id, checkpoint: last } },
+      ]);
+      // The fork has the preset name in its body, and its origin has none.
+      const path = 'phases[frame].steps[b].with.argv[2]';
+      expect(differences).toEqual([{ path, a: 'cat log', b: 'wc -l log' }]);
+      const told = await runCli({ PARLEY_URL: product.url }, ['compare', id, other.id]);
+      expect([told.code, told.out]).toEqual([0, expect.stringContaining(`${path}: "cat log" -> "wc -l log"`)]);
     });
 
     test('has a branch of its own, with what the old one had not committed', async () => {

@@ -3,6 +3,8 @@ import type { CoordinatorDurableEvent } from '../../src/contracts/coordinator-ev
 import type { AggregatedRun, Aggregation } from '../../src/contracts/coordinator-status.js';
 import type { FeedbackRequest, GivenFeedback } from '../../src/contracts/feedback.js';
 import type { CoordinatorEffect, CoordinatorEvent, RunWord } from '../../src/domain/coordinator/effects.js';
+import { withChange } from '../../src/domain/coordinator/changes.js';
+import { promptOf } from '../../src/domain/coordinator/prompt.js';
 import { planRuns } from '../../src/domain/coordinator/runs.js';
 import {
   type CoordinatorSetup,
@@ -143,8 +145,17 @@ export class CoordinatorPlay {
     if (!aggregation) throw new Error('there is no report yet');
     return aggregation;
   }
+  /** Every report, whole, as its events tell them. */
+  get reports(): Aggregation[] {
+    let report: Aggregation | null = null;
+    return this.told('aggregation').map((told) => {
+      report = withChange(report, told);
+      if (!report) throw new Error(`${told.report} tells the changes to ${told.since}, which is not the one before it`);
+      return report;
+    });
+  }
   get prompt(): string {
-    return this.told('aggregation').at(-1)?.prompt ?? '';
+    return promptOf(this.report);
   }
   reported(workId: string): AggregatedRun | undefined {
     return this.report.runs.find((run) => run.work_id === workId);

@@ -151,7 +151,10 @@ const rows: [label: string, value: (side: Compared) => string][] = [
   ['id', ({ id }) => id],
   ['kind', ({ kind }) => kind],
   ['state', ({ state, lifecycle }) => `${state} (${lifecycle})`],
-  ['answer', ({ answer }) => (answer === null ? 'none yet' : headline(answer, 60))],
+  [
+    'answer',
+    ({ answer, ended_at }) => (answer !== null ? headline(answer, 60) : ended_at === null ? 'none yet' : 'none'),
+  ],
   ['agreement', ({ agreement }) => (agreement === null ? '' : percent(agreement))],
   ['tokens', ({ spend }) => String(spend.tokens)],
   ['cost', ({ spend }) => `$${spend.usd}`],

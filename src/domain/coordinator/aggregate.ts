@@ -5,6 +5,8 @@ import type {
   CoordinatedRun,
 } from '../../contracts/coordinator-status.js';
 import { iso } from '../instant.js';
+import { changeSince } from './changes.js';
+import { type CoordinatorDraft, say } from './draft.js';
 import { coordinatorIdOf, needsPerson } from './runs.js';
 import type { CoordinatorState, TrackedRun } from './state.js';
 
@@ -58,3 +60,21 @@ export const aggregate = (
   needs_feedback: runs.some(needsPerson),
   runs: runs.map(aggregated),
 });
+
+/** Makes the next report, numbered from 1, keeps it as the latest, and tells what is new in it. */
+export const report = (draft: CoordinatorDraft, isAborted: boolean): void => {
+  const { coordinator, now } = draft;
+  const aggregation = aggregate(coordinator, now, isAborted);
+  const { report: name, aggregated_at: at, summary } = aggregation;
+  const shown = new Map(coordinator.aggregation?.runs.map((run) => [run.run_id, run.feedback_request?.request_id]));
+  const number = coordinator.reports.length + 1;
+  coordinator.runs = coordinator.runs.map((run) =>
+    run.request && shown.get(run.runId) !== run.request.request_id ? { ...run, shownIn: number } : run,
+  );
+  const data = changeSince(coordinator.isReportTold ? coordinator.aggregation : null, aggregation);
+  coordinator.aggregation = aggregation;
+  coordinator.isReportTold = true;
+  coordinator.reports = [...coordinator.reports, { report: name, aggregated_at: at, summary }];
+  coordinator.hasChanged = false;
+  say(draft, { event: 'aggregation', data });
+};

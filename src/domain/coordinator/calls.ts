@@ -57,10 +57,10 @@ export const isAnsweredByKey = (draft: CoordinatorDraft, given: GivenResponses, 
 /** Says what became of responses, with what has to be answered again: only what is still open now. */
 export const closeCall = (
   draft: CoordinatorDraft,
-  { callers, key, answer }: Pick<OpenCall, 'callers' | 'key' | 'answer'>,
+  { callers, key, answer, again }: Pick<OpenCall, 'callers' | 'key' | 'answer' | 'again'>,
 ): void => {
   const { coordinator, now, effects } = draft;
-  const reprompt = repromptOf(answer.errors, stillAsked(coordinator), answer.applied.length > 0);
+  const reprompt = repromptOf(answer, stillAsked(coordinator), again);
   const told = { ...answer, reprompt };
   coordinator.lastAnswer = told;
   say(draft, { event: 'responses', data: { at: iso(now), ...told } });
@@ -83,7 +83,7 @@ export const settle = (draft: CoordinatorDraft, run: TrackedRun, outcome: Outcom
   const { resuming, runId, workId } = run;
   const call = coordinator.openCalls.find(({ number }) => number === resuming?.call);
   if (!resuming || !call) return;
-  let { answer } = call;
+  let { answer, again } = call;
   if (outcome.type === 'taken') {
     const coordinatorId = coordinatorIdOf(coordinator.setup, coordinator.startedAt);
     const { event, entry, applied } = takenAnswer(run, resuming, coordinatorId, now);
@@ -95,14 +95,17 @@ export const settle = (draft: CoordinatorDraft, run: TrackedRun, outcome: Outcom
     const valid = outcome.asks ? optionsOf(resuming.request).map(({ value }) => value) : [];
     const message = `${shownId(workId)}: ${outcome.message}`;
     answer = { ...answer, errors: [...answer.errors, { work_id: workId, message, valid }] };
+    again = [...again, runId];
   }
   const left = call.left.filter((other) => other !== runId);
   if (left.length > 0) {
-    coordinator.openCalls = coordinator.openCalls.map((other) => (other === call ? { ...call, answer, left } : other));
+    coordinator.openCalls = coordinator.openCalls.map((other) =>
+      other === call ? { ...call, answer, again, left } : other,
+    );
     return;
   }
   coordinator.openCalls = coordinator.openCalls.filter((other) => other !== call);
-  closeCall(draft, { ...call, answer: inOrder(call, answer) });
+  closeCall(draft, { ...call, again, answer: inOrder(call, answer) });
 };
 
 /** At the end nobody hears of the answers that are still on their way. */

@@ -53,9 +53,12 @@ export type CoordinatorEvent =
   | { type: 'RESPONSES'; given: GivenResponses; caller: number | null }
   | { type: 'RESUMED'; runId: string; requestId: string }
   /** The answer counts, and the run asks the same as before: others have to approve, too. */
-  | { type: 'COUNTED'; runId: string; requestId: string; message: string }
-  /** The run asks the same as before: it refused the answer of this person. */
-  | { type: 'STILL_ASKS'; runId: string; requestId: string; message: string }
+  | { type: 'COUNTED'; runId: string; requestId: string; message: string; isNews?: boolean }
+  /**
+   * The run asks the same as before: it refused the answer of this person. `isNews`: there is a new report all the same, as a
+   * history has it that is older than this rule.
+   */
+  | { type: 'STILL_ASKS'; runId: string; requestId: string; message: string; isNews?: boolean }
   /** Somebody had answered the run itself before: the first valid answer wins. */
   | { type: 'ANSWERED_ELSEWHERE'; runId: string; requestId: string; message: string }
   | { type: 'RESUME_FAILED'; runId: string; requestId: string; message: string }

@@ -9,12 +9,15 @@ import type { TrackedRun } from './state.js';
 
 type OfRun = Extract<CoordinatorEvent, { runId: string }>;
 
-/** Keeps what has become of a run, and tells it where people would see another run than before. */
-const keep = (draft: CoordinatorDraft, before: TrackedRun, after: TrackedRun): void => {
+/**
+ * Keeps what has become of a run, and tells it where people would see another run than before.
+ * @param isNews whether the latest report does not have it so
+ */
+const keep = (draft: CoordinatorDraft, before: TrackedRun, after: TrackedRun, isNews = true): void => {
   const { coordinator, now } = draft;
   replaceRun(draft, after);
   if (before.isTracked && !hasMoved(before, after)) return;
-  coordinator.hasChanged = true;
+  coordinator.hasChanged ||= isNews;
   const reason = after.reason === null ? {} : { reason: after.reason };
   say(draft, { event: 'run', data: { at: iso(now), ...runOnWire(after), ...reason } });
 };
@@ -84,8 +87,11 @@ export const hearOfRun = (draft: CoordinatorDraft, event: OfRun): void => {
       if (event.type !== 'RESUMED') {
         say(draft, { event: 'log', data: { at: iso(now), message: `${run.runId}: ${event.message}` } });
       }
-      const after = event.type === 'STILL_ASKS' || event.type === 'COUNTED' ? asBefore(run) : resumed(run);
-      keep(draft, run, hasFailed ? { ...after, status: 'resume_failed', reason: event.message } : after);
+      const asksOn = event.type === 'STILL_ASKS' || event.type === 'COUNTED';
+      const after = asksOn ? asBefore(run) : resumed(run);
+      // Where it stands as it stood, a report would say once more what people have read.
+      const isNews = !asksOn || run.seq !== resuming.seq || event.isNews === true;
+      keep(draft, run, hasFailed ? { ...after, status: 'resume_failed', reason: event.message } : after, isNews);
       return settle(draft, run, outcomeOf(run, event));
     }
   }

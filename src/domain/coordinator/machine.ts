@@ -65,6 +65,8 @@ export interface CoordinatorFacts {
   allStopped: boolean;
   /** There is a report, so that people have been asked. */
   hasReport: boolean;
+  /** The latest report still holds: no run has said anything new since. */
+  isReported: boolean;
 }
 
 const guard = (name: string, holds: (facts: CoordinatorFacts) => boolean): Guard<CoordinatorFacts> => ({ name, holds });
@@ -74,6 +76,7 @@ const isAsking = guard('its own question is open', (facts) => facts.isAsking);
 const isResuming = guard('a run is being resumed', (facts) => facts.isResuming);
 const allStopped = guard('all runs are at a stop', (facts) => facts.allStopped);
 const hasReport = guard('there is a report', (facts) => facts.hasReport);
+const isReported = guard('nothing is new since the latest report', (facts) => facts.isReported);
 
 const open = [
   'S0',
@@ -106,6 +109,7 @@ export const coordinatorMachine: Machine<
   rows: [
     { from: 'S0', on: 'START', to: 'TRACKING', actions: ['track'] },
     { from: 'TRACKING', on: 'TRACKED', to: 'WAITING', actions: ['wait'] },
+    { from: 'MONITORING', on: 'STOPPED', guard: isReported, to: 'PRESENTING', actions: [] },
     { from: ['WAITING', 'MONITORING'], on: 'STOPPED', to: 'AGGREGATING', actions: ['aggregate'] },
     { from: ['WAITING', 'MONITORING'], on: 'TIMED_OUT', to: 'ASKING', actions: ['ask_to_wait'] },
     { from: 'ASKING', on: 'STOPPED', to: 'AGGREGATING', actions: ['void_question', 'aggregate'] },

@@ -1,6 +1,6 @@
 import type { CoordinatorAnswer } from '../../contracts/coordinator.js';
 import type { AggregatedRun, FeedbackHistory } from '../../contracts/coordinator-status.js';
-import { type AskedWork, parseAnswerList, quoted } from '../feedback-list.js';
+import { type AnswerFault, type AskedWork, parseAnswerList, quoted } from '../feedback-list.js';
 import { parseAnswers } from '../feedback-text.js';
 import { iso } from '../instant.js';
 import type { GivenResponses } from './effects.js';
@@ -15,19 +15,17 @@ const isPresented = (run: TrackedRun, presented: ReadonlyMap<string, AggregatedR
   presented.get(run.runId)?.feedback_request?.request_id === run.request.request_id;
 
 /** Who answered it, with what and when; none: nobody through here. */
-const answeredWords = (run: TrackedRun, history: readonly FeedbackHistory[]): string => {
-  const { resuming, runId } = run;
+const answeredWords = ({ resuming }: TrackedRun, last: FeedbackHistory | undefined): string => {
   if (resuming) {
     const { response, provided_by: who } = resuming.given;
     return `answered with ${quoted(response)} by ${who} at ${iso(resuming.givenAt)} and being resumed`;
   }
-  const last = history.findLast((entry) => entry.run_id === runId);
   return last ? `, answered with ${quoted(last.response)} by ${last.user} at ${last.at}` : '';
 };
 
 /** What becomes of a run that takes no answer, so that whoever comes second is told who was first. */
-const statusWords = (run: TrackedRun, history: readonly FeedbackHistory[]): string => {
-  const answered = answeredWords(run, history);
+const statusWords = (run: TrackedRun, last: FeedbackHistory | undefined): string => {
+  const answered = answeredWords(run, last);
   if (run.resuming) return answered;
   return needsPerson(run)
     ? `${run.status} with something new, which the next report will ask${answered}`
@@ -39,11 +37,12 @@ const presentedRuns = ({ aggregation }: CoordinatorState): Map<string, Aggregate
 
 const asked = (coordinator: CoordinatorState): AskedWork[] => {
   const presented = presentedRuns(coordinator);
+  const latest = new Map(coordinator.history.map((entry) => [entry.run_id, entry]));
   return coordinator.runs.map((run) => ({
     workId: run.workId,
     runId: run.runId,
     requests: run.request && isPresented(run, presented) ? [run.request] : null,
-    status: statusWords(run, coordinator.history),
+    status: statusWords(run, latest.get(run.runId)),
   }));
 };
 
@@ -51,6 +50,12 @@ const asked = (coordinator: CoordinatorState): AskedWork[] => {
 export const stillAsked = (coordinator: CoordinatorState): AggregatedRun[] => {
   const presented = presentedRuns(coordinator);
   return coordinator.runs.flatMap((run) => (isPresented(run, presented) ? [presented.get(run.runId)!] : []));
+};
+
+/** Whether a wrong answer was for this run, as far as it says which. */
+const isMeant = (run: TrackedRun, { workId, runId, meant }: AnswerFault): boolean => {
+  if (meant) return meant.some((work) => work.workId === run.runId);
+  return runId === undefined ? run.workId === workId : run.runId === runId;
 };
 
 /** What the responses say to the runs of the latest report; what becomes of them is told by the runs. */
@@ -71,8 +76,12 @@ export const parseResponses = (
     errors: read.errors.map(({ workId, message, valid }) => ({ work_id: workId, message, valid })),
     reprompt: null,
   };
+  const answered = new Set(read.answers.map(({ runId }) => runId));
   return {
     answer,
+    again: coordinator.runs
+      .filter((run) => !answered.has(run.runId) && read.errors.some((fault) => isMeant(run, fault)))
+      .map(({ runId }) => runId),
     caller,
     key,
     runs: read.answers.map(({ runId, requestId, response, comment }) => ({

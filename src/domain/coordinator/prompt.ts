@@ -108,11 +108,15 @@ const example = (runs: readonly AggregatedRun[], nameOf: (run: AggregatedRun) =>
 
 const text = (lines: readonly string[]): string => `${lines.join('\n').trimEnd()}\n`;
 
-/** The report as the one prompt that a person answers, in markdown (spec 06, details 5.4). */
-export const promptOf = ({ summary, runs }: Aggregation): string => {
+/**
+ * The report as the one prompt that a person answers, in markdown (spec 06, details 5.4).
+ * @param only ids of the runs that it shows below the counts; left out: all
+ */
+export const promptOf = ({ summary, runs }: Aggregation, only?: ReadonlySet<string>): string => {
   const nameOf = namesOf(runs);
+  const shown = only ? runs.filter(({ run_id: id }) => only.has(id)) : runs;
   const of = (...statuses: AggregatedRun['status'][]): AggregatedRun[] =>
-    runs.filter(({ status }) => statuses.includes(status));
+    shown.filter(({ status }) => statuses.includes(status));
   const [completed, awaiting, failed] = [of('completed'), of('awaiting_feedback'), of('error')];
   const others = of('cancelled', 'unknown', 'resume_failed', 'pending', 'in_progress');
   const blocks = (list: readonly AggregatedRun[]): string[] => list.flatMap((run) => block(run, nameOf(run)));
@@ -139,16 +143,17 @@ export const promptOf = ({ summary, runs }: Aggregation): string => {
  * What has to be answered again, in markdown: the runs whose answers were wrong, or where nothing named a run all that are
  * still open; null: nothing was wrong.
  * @param open the runs of the report that still need an answer
+ * @param wrong ids of the runs whose answers were wrong
  */
 export const repromptOf = (
-  errors: CoordinatorAnswer['errors'],
+  { applied, errors }: Pick<CoordinatorAnswer, 'applied' | 'errors'>,
   open: readonly AggregatedRun[],
-  isAnyApplied: boolean,
+  wrong: readonly string[],
 ): string | null => {
   if (errors.length === 0) return null;
   const nameOf = namesOf(open);
-  const wrong = open.filter(({ work_id: id }) => errors.some((error) => error.work_id === id));
-  const again = wrong.length > 0 || isAnyApplied ? wrong : open;
+  const namesNone = applied.length === 0 && errors.every(({ work_id: id }) => id === null);
+  const again = namesNone ? open : open.filter(({ run_id: id }) => wrong.includes(id));
   return text([
     '### Please Answer Again',
     '',

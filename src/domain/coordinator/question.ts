@@ -1,6 +1,8 @@
 import type { Feedback, GivenFeedback } from '../../contracts/feedback.js';
 import { type FeedbackRefusal, type FeedbackStep, openFeedback, stepFeedback } from '../feedback.js';
 import { shownId } from '../feedback-list.js';
+import { iso } from '../instant.js';
+import type { CoordinatorDraft } from './draft.js';
 import { isStopped, requestIdFor } from './runs.js';
 import type { CoordinatorState } from './state.js';
 
@@ -39,6 +41,15 @@ export const askToWait = (coordinator: CoordinatorState, now: number): Feedback 
 export const openQuestion = ({ questions }: Pick<CoordinatorState, 'questions'>): Feedback | null => {
   const latest = questions.at(-1);
   return latest?.state === 'open' ? latest : null;
+};
+
+/** Nobody is asked any more whether to wait on. */
+export const voidQuestion = ({ coordinator, now }: CoordinatorDraft): void => {
+  if (!openQuestion(coordinator)) return;
+  const closed = { state: 'void' as const, closed_at: iso(now) };
+  coordinator.questions = coordinator.questions.map((question) =>
+    question.state === 'open' ? { ...question, ...closed } : question,
+  );
 };
 
 /** One answer to the question that it names, else to the latest, taken or refused; null: nothing has been asked. */

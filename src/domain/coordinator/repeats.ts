@@ -42,7 +42,7 @@ export const withoutRepeats = (
     } else if (shownIn <= asOf) left.answers.push(answer);
     else {
       const message = `${shownId(workId)}: ${requestId} is asked since report ${shownIn}, and report ${asOf} was read; look at it and answer it with as_of=${coordinator.reports.length}.`;
-      left.errors.push({ workId, message, valid: [requestId] });
+      left.errors.push({ workId, runId, message, valid: [requestId] });
     }
   }
   return left;

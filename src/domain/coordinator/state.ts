@@ -109,12 +109,16 @@ export interface OpenCall {
   runIds: string[];
   /** Those that have not said what they make of it. */
   left: string[];
+  /** Those that wrong answers meant, and those that refused theirs: they are asked again. */
+  again: string[];
 }
 
 /** What the responses of one call said, until they are distributed. */
 export interface ParsedResponses {
   runs: { runId: string; given: GivenFeedback }[];
   answer: CoordinatorAnswer;
+  /** Ids of the runs that its wrong answers meant. */
+  again: string[];
   /** By which the caller waits for it; null: nobody does. */
   caller: number | null;
   key: CallKey | null;
@@ -129,6 +133,8 @@ export interface CoordinatorState {
   runs: TrackedRun[];
   /** The latest report; the ones before are told as events, and stand in `reports` by their counts. */
   aggregation: Aggregation | null;
+  /** Whether the events of this run of the workflow tell it, so that the next one can tell what changed; left out: they do not. */
+  isReportTold?: boolean;
   reports: Pick<Aggregation, 'report' | 'aggregated_at' | 'summary'>[];
   /** A run has said something new since the latest report. */
   hasChanged: boolean;

@@ -1,7 +1,7 @@
 import type { FeedbackStep } from '../feedback.js';
 import { iso } from '../instant.js';
 import { isTerminal, step } from '../machine.js';
-import { aggregate } from './aggregate.js';
+import { report } from './aggregate.js';
 import { callKey, closeCall, closeCalls, isAnsweredByKey } from './calls.js';
 import { handOver } from './distribute.js';
 import { type CoordinatorDraft, type CoordinatorStep, openDraft, replaceRun, say } from './draft.js';
@@ -14,8 +14,7 @@ import {
   coordinatorMachine,
 } from './machine.js';
 import { parseResponses } from './parse.js';
-import { promptOf } from './prompt.js';
-import { answerQuestion, askToWait, isUnderWay, openQuestion } from './question.js';
+import { answerQuestion, askToWait, isUnderWay, openQuestion, voidQuestion } from './question.js';
 import { isStopped, needsPerson } from './runs.js';
 import type { CoordinatorState, ParsedResponses, TrackedRun } from './state.js';
 import { describeWaiting, waitingOn } from './waiting.js';
@@ -73,13 +72,14 @@ export const takesResponses = ({ state, aggregation }: CoordinatorState): boolea
   state === 'MONITORING' ||
   (state === 'ASKING' && aggregation !== null);
 
-const factsOf = ({ runs, parsed, aggregation, questions }: CoordinatorState): CoordinatorFacts => ({
+const factsOf = ({ runs, parsed, aggregation, hasChanged, questions }: CoordinatorState): CoordinatorFacts => ({
   needsFeedback: runs.some(needsPerson),
   isAsking: openQuestion({ questions }) !== null,
   hasAnswers: (parsed?.runs.length ?? 0) > 0,
   isResuming: runs.some(({ resuming }) => resuming !== null),
   allStopped: runs.every(isStopped),
   hasReport: aggregation !== null,
+  isReported: aggregation !== null && !hasChanged,
 });
 
 /** What the state makes possible by itself. */
@@ -236,21 +236,6 @@ const readAgain = ({ runId, workId }: TrackedRun): CoordinatorEffect => ({
   body: null,
 });
 
-const report = (draft: CoordinatorDraft, isAborted: boolean): void => {
-  const { coordinator, now } = draft;
-  const aggregation = aggregate(coordinator, now, isAborted);
-  const { report: name, aggregated_at: at, summary } = aggregation;
-  const shown = new Map(coordinator.aggregation?.runs.map((run) => [run.run_id, run.feedback_request?.request_id]));
-  const number = coordinator.reports.length + 1;
-  coordinator.runs = coordinator.runs.map((run) =>
-    run.request && shown.get(run.runId) !== run.request.request_id ? { ...run, shownIn: number } : run,
-  );
-  coordinator.aggregation = aggregation;
-  coordinator.reports = [...coordinator.reports, { report: name, aggregated_at: at, summary }];
-  coordinator.hasChanged = false;
-  say(draft, { event: 'aggregation', data: { ...aggregation, prompt: promptOf(aggregation) } });
-};
-
 const isToBeStopped = ({ origin, status }: TrackedRun): boolean =>
   origin === 'started' && status !== 'completed' && status !== 'cancelled';
 
@@ -287,20 +272,12 @@ const distributeAll = (draft: CoordinatorDraft): void => {
     replaceRun(draft, onItsWay);
     coordinator.queued = [...coordinator.queued, queued];
   }
-  const { key, answer } = parsed;
+  const { key, answer, again } = parsed;
   const callers = callersOf(parsed);
   const runIds = parsed.runs.map(({ runId }) => runId);
   coordinator.calls = number;
-  coordinator.openCalls = [...coordinator.openCalls, { number, key, callers, answer, runIds, left: runIds }];
+  coordinator.openCalls = [...coordinator.openCalls, { number, key, callers, answer, runIds, left: runIds, again }];
   coordinator.parsed = null;
-};
-
-const voidQuestion = ({ coordinator, now }: CoordinatorDraft): void => {
-  if (!openQuestion(coordinator)) return;
-  const closed = { state: 'void' as const, closed_at: iso(now) };
-  coordinator.questions = coordinator.questions.map((question) =>
-    question.state === 'open' ? { ...question, ...closed } : question,
-  );
 };
 
 const emitFinal = (draft: CoordinatorDraft): void => {

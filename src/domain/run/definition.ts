@@ -20,8 +20,14 @@ export interface DefinitionFault {
 }
 
 /** The names of the phases, given or by position; null: a sixth phase and later ones need a name of their own. */
-export const phaseNames = (phases: Definition['phases']): (string | null)[] =>
+export const phaseNames = (phases: readonly { name?: string | undefined }[]): (string | null)[] =>
   phases.map(({ name }, index) => name ?? presetPhases[index] ?? null);
+
+/** The phases with their names also where these are the preset ones, by which a fork and its origin are told to have the same. */
+export const namedPhases = <Phase extends { name?: string | undefined }>(phases: readonly Phase[]): Phase[] => {
+  const names = phaseNames(phases);
+  return phases.map((phase, index) => ({ ...phase, name: names[index] ?? phase.name }));
+};
 
 const quoted = (text: string): string => JSON.stringify(text);
 const valueOf = (option: NonNullable<GateBody['options']>[number]): string =>

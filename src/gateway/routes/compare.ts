@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import type { Json } from '../../contracts/frames.js';
 import { comparisonSchema } from '../../contracts/time-travel.js';
 import { workIdSchema } from '../../contracts/work.js';
 import { differencesOf } from '../../domain/change.js';
-import { type AnyStatus, compared } from '../../domain/compared.js';
+import { type AnyStatus, compared, comparedRequest } from '../../domain/compared.js';
 import { visibleTo } from '../access.js';
 import { ProblemError } from '../problem.js';
 import { type Call, type Ports, route } from '../route.js';
@@ -19,6 +18,10 @@ const statusOf = async ({ kind }: Beginning, id: string, ports: Ports): Promise<
       return await ports.fanOuts.status(id);
     case 'refinement':
       return await ports.refinements.status(id);
+    case 'run':
+      return await ports.runs.status(id);
+    case 'coordinator':
+      return await ports.coordinators.status(id);
     default:
       throw new ProblemError('not_found', `There is nothing to compare of a ${kind} in this version.`);
   }
@@ -28,15 +31,7 @@ const sideOf = async (id: string, ports: Ports, { caller }: Call) => {
   const beginning = await ports.checkpoints.beginning(id);
   if (!visibleTo(caller, beginning.tenant)) throw new ProblemError('not_found', `There is no work ${id}.`);
   const side = compared(await statusOf(beginning, id, ports), beginning.forkedFrom, Date.now());
-  return { side, request: withoutIds(beginning.request) };
-};
-
-/** Without what says nothing of the work: ids differ always. */
-const withoutIds = (request: Json): Json => {
-  if (request === null || typeof request !== 'object' || Array.isArray(request)) return request;
-  // A receiver's address may hold a token, and says nothing of the work.
-  const { id: _, workflow_id: __, webhooks: ___, ...rest } = request;
-  return rest;
+  return { side, request: comparedRequest(beginning.kind, beginning.request) };
 };
 
 const side = {
@@ -59,7 +54,8 @@ export const compareRoute = route({
   summary: 'Compare two pieces of work',
   description:
     'Side by side: answer, agreement, cost and time, and where the bodies that they were started with differ; of a fork and ' +
-    'its origin, or of any two.',
+    'its origin, or of any two. Of a run the answer is its outcome with the last output and the branch, of a coordinator its ' +
+    'outcome with how many of its runs ended how. Ids and receivers are not compared.',
   tag: 'work',
   params: z.strictObject({}),
   query: z.strictObject({

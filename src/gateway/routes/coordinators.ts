@@ -115,10 +115,11 @@ const respond = route({
   description:
     'Lines of text such as `#124: approve`, or a JSON list, which also names runs whose work ids are no numbers. Each answer counts ' +
     'for itself, once: `errors` names those that changed nothing, with what would have been accepted, and `reprompt` asks them ' +
-    'again. Runs that are left out stay as they are. With API keys the name of the key answers. With `as_of` an answer counts ' +
-    'only for what that report had asked. Without it, and without a request_id, what this person answered last, said again, ' +
-    'counts as that answer once more, and not for what was asked since: a warning says so. With an Idempotency-Key the whole call ' +
-    'counts once.',
+    'again. Runs that are left out stay as they are. An answer that its run refuses makes no new report. With API keys the name ' +
+    'of the key answers. With `as_of` an answer counts only for what that report had asked; one for what was asked since is an ' +
+    'error, with the number of the report to read. Without it, and without a request_id, what this person answered last, said ' +
+    'again, counts as that answer once more, and not for what was asked since: a warning says so. With an Idempotency-Key the ' +
+    'whole call counts once.',
   params: z.strictObject(params),
   query: z.strictObject({
     provided_by: feedbackBodySchema.shape.provided_by,
@@ -209,7 +210,8 @@ const showReport = route({
   summary: 'Show one report of a coordinator',
   description:
     'Every run as it stood then, what it asked, and what each answer would do; as JSON, or as the markdown prompt where `Accept` ' +
-    'asks for `text/markdown`.',
+    'asks for `text/markdown`. The event `aggregation` tells of a report the counts and those runs that are not as the report ' +
+    'before, its `since`, had them; where `since` is null, it tells all runs.',
   params: z.strictObject({
     ...params,
     number: z.string().meta({ description: 'From 1, or `latest`.', example: 'latest' }),

@@ -1,6 +1,6 @@
 import { type OpenRun, openRunSchema, runStartedSchema } from '../../contracts/run.js';
 import { runStatusSchema } from '../../contracts/run-status.js';
-import { phaseNames } from '../../domain/run/definition.js';
+import { namedPhases } from '../../domain/run/definition.js';
 import { forkRun } from '../../domain/run/fork.js';
 import type { PathFault } from '../../domain/debate/set-up-debate.js';
 import type { RunSetup } from '../../domain/run/setup.js';
@@ -49,10 +49,7 @@ const common = workRoutes({
     // A folder is copied where it is.
     return { ...openWork(forked.work, forked.first), hostQueue: isCopied ? hostQueue : null, gitFolder: null };
   },
-  namedBody: ({ phases, ...body }) => {
-    const names = phaseNames(phases);
-    return { ...body, phases: phases.map((phase, index) => ({ ...phase, name: names[index] ?? undefined })) };
-  },
+  namedBody: ({ phases, ...body }) => ({ ...body, phases: namedPhases(phases) }),
   // The branch of the old run stays its own.
   forkedBody: ({ workspace, ...body }, change) => {
     if (!workspace) return body;

@@ -13,12 +13,14 @@ const factNames = [
   'isResuming',
   'allStopped',
   'hasReport',
+  'isReported',
 ] as const satisfies readonly (keyof CoordinatorFacts)[];
 
 /** The eight steps of spec 06 in order, the question after a timeout, and cancel at every moment. */
 const table: SpecRow<CoordinatorFacts>[] = [
   ['S0', 'START', 'TRACKING'],
   ['TRACKING', 'TRACKED', 'WAITING'],
+  ['MONITORING', 'STOPPED', 'PRESENTING', (f) => f.isReported],
   ['WAITING or MONITORING', 'STOPPED', 'AGGREGATING'],
   ['WAITING or MONITORING', 'TIMED_OUT', 'ASKING'],
   ['ASKING', 'STOPPED', 'AGGREGATING'],

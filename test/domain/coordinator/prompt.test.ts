@@ -177,6 +177,47 @@ describe('what is asked again', () => {
     expect(reprompt).not.toContain('####');
   });
 
+  describe('for a name of several runs', () => {
+    const runs = ['run-a', 'run-b', 'run-c'].map((runId) => ({
+      runId,
+      workId: '1',
+      origin: 'adopted' as const,
+      body: null,
+    }));
+    const open = (): CoordinatorPlay =>
+      new CoordinatorPlay([], { runs }).all({ 'run-a': awaiting(), 'run-b': awaiting(), 'run-c': awaiting() });
+    const asked = ({ answer }: CoordinatorPlay): string[] =>
+      [...(answer.reprompt ?? '').matchAll(/^#### (.*)$/gm)].map(([, name = '']) => name);
+
+    test('is none that the same call answered', () => {
+      const at = open();
+      at.answered('#1: approve\nrun-b: approve');
+      expect([at.answer.applied.map(({ run_id: id }) => id), asked(at)]).toEqual([['run-b'], ['run-a', 'run-c']]);
+    });
+
+    test('is none that the same call answered, also where it asks others the same on', () => {
+      const at = open();
+      at.respond('#1: approve\nrun-b: approve');
+      const { requestId } = at.run('run-b').resuming!;
+      at.take({ type: 'COUNTED', runId: 'run-b', requestId, message: '1 of 2 approvals' });
+      expect([at.answer.applied.length, asked(at)]).toEqual([1, ['run-a', 'run-c']]);
+    });
+
+    test('is one that refused its answer', () => {
+      const at = open();
+      at.respond('#1: approve\nrun-b: approve');
+      const { requestId } = at.run('run-b').resuming!;
+      at.take({ type: 'STILL_ASKS', runId: 'run-b', requestId, message: 'not by anna' });
+      expect(asked(at)).toEqual(['run-a', 'run-b', 'run-c']);
+    });
+
+    test('is the one whose own id was answered wrong', () => {
+      const at = open();
+      at.answered('run-b: maybe\nrun-a: approve');
+      expect(asked(at)).toEqual(['run-b']);
+    });
+  });
+
   test('is nothing where all was right, also with warnings', () => {
     expect(open().respond('#1: approve\n#99: retry').reprompt).toBeNull();
   });

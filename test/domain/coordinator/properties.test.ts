@@ -115,7 +115,7 @@ describe('a coordinator, whatever happens to it,', () => {
 
   test('counts every run once in every report, and needs feedback only where there is a run to answer', () => {
     always((given) => {
-      for (const { summary, runs, needs_feedback: needs } of play(given).told('aggregation')) {
+      for (const { summary, runs, needs_feedback: needs } of play(given).reports) {
         const { total_runs: total, ...counts } = summary;
         expect([Object.values(counts).reduce<number>((sum, count) => sum + (count ?? 0), 0), runs.length]).toEqual([
           total,
@@ -133,8 +133,7 @@ describe('a coordinator, whatever happens to it,', () => {
     always((given) => {
       const at = play(given);
       const shown = new Map(
-        at
-          .told('aggregation')
+        at.reports
           .flatMap(({ runs }) => runs.flatMap(({ feedback_request: request }) => (request ? [request] : [])))
           .map((request) => [request.request_id, request.options.map(({ value }) => value)]),
       );
