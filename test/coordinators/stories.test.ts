@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { CoordinatorAnswer } from '../../src/contracts/coordinator.js';
-import type { CoordinatorStatus } from '../../src/contracts/coordinator-status.js';
+import type { CoordinatorReport, CoordinatorStatus } from '../../src/contracts/coordinator-status.js';
 import type { Comparison } from '../../src/contracts/time-travel.js';
 import { planRuns } from '../../src/domain/coordinator/runs.js';
 import { createCoordinatorsClient } from '../../temporal/coordinators-client.js';
@@ -233,15 +233,27 @@ describeWithSandbox('a coordinator', () => {
     expect(over.aggregation?.runs[1]?.reason).toContain('closed from outside (TERMINATED)');
   }, 90_000);
 
-  test('tells a webhook that its runs ask, once for each report, and how it ended', async () => {
+  test('tells a webhook that its runs ask, once for each report, which an answer makes only where it changes something', async () => {
     const receiver = await startReceiver();
     try {
       const events = ['awaiting_feedback', 'completed'] as const;
-      const id = await product.coordinators.start(
-        askingRuns(['1', '2'], { webhooks: [{ url: receiver.url, events: [...events] }] }),
-      );
+      const id = await product.coordinators.start({
+        runs: [work('1', asks('sure', { k: 2, approvers: ['anna', 'ben'] }))],
+        webhooks: [{ url: receiver.url, events: [...events] }],
+      });
       await product.coordinators.until(id, presents);
-      await product.coordinators.respond(id, '#1: approve\n#2: approve');
+      const answers: CoordinatorAnswer[] = [];
+      for (const name of ['carl', 'anna', 'ben']) {
+        const given = [{ work_id: '1', response: 'approve' }];
+        answers.push((await product.post(`/v1/coordinators/${id}/responses?provided_by=${name}`, given)).body);
+      }
+      expect(answers).toMatchObject([
+        { applied: [], errors: [{ work_id: '1' }] },
+        { applied: [{ response: 'approve' }], warnings: [expect.stringContaining('1 of 2 approvals')] },
+        { applied: [{ response: 'approve' }], warnings: [], errors: [] },
+      ]);
+      const { reports } = await product.coordinators.until(id, ended);
+      expect(reports.map(({ report }) => report)).toEqual(['001-initial', '002-resumed']);
       const told = await receiver.until(id, 2);
       expect(told.map(({ event }) => event.type).toSorted(alphabetically)).toEqual([
         'parley.coordinator.awaiting_feedback',
@@ -335,5 +347,10 @@ describeWithSandbox('a coordinator', () => {
       report: '001-initial',
       summary: { awaiting_feedback: 3 },
     });
+    const second = (await product.get(`/v1/coordinators/${id}/aggregations/2`)).body as CoordinatorReport;
+    expect([second.report, second.runs.map(({ status }) => status)]).toEqual([
+      '002-resumed',
+      ['completed', 'awaiting_feedback', 'awaiting_feedback'],
+    ]);
   });
 });
