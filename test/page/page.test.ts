@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import {
   type FakeGateway,
   type FakeSession,
@@ -10,22 +10,13 @@ import {
   startFakeGateway,
   stateEvent,
 } from '../cli/fake-gateway.js';
-import { launchBrowser, watchFor, withBrowser } from './browser.js';
+import { launchBrowser, resetTab, watchFor, withBrowser } from './browser.js';
 
 let browser: Browser;
 let gateway: FakeGateway;
-let gateways: FakeGateway[];
-let context: BrowserContext;
 let page: Page;
 let complaints: string[];
 const complain = (text: string): void => void complaints.push(text);
-
-/** A gateway that outlives every page of the test: one that it left would be asked in vain, which the browser reports. */
-const openGateway = async (options?: Parameters<typeof startFakeGateway>[0]): Promise<FakeGateway> => {
-  const opened = await startFakeGateway(options);
-  gateways.push(opened);
-  return opened;
-};
 
 const ask = async (question: string): Promise<FakeSession> => {
   const started = new Promise<FakeSession>((resolve) => (gateway.onStart = resolve));
@@ -47,20 +38,20 @@ const lane = (name: string) =>
 
 withBrowser('the page', () => {
   beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser.close());
-  beforeEach(async () => {
-    complaints = [];
-    gateways = [];
-    gateway = await openGateway();
-    context = await browser.newContext({ reducedMotion: 'reduce' });
-    page = await context.newPage();
+    [browser, gateway] = await Promise.all([launchBrowser(), startFakeGateway()]);
+    page = await browser.newPage({ reducedMotion: 'reduce' });
     watchFor(page, gateway.url, complain);
   });
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.close();
+  });
+  beforeEach(() => {
+    complaints = [];
+    gateway.sessions.clear();
+  });
   afterEach(async () => {
-    await context.close();
-    await Promise.all(gateways.map((each) => each.close()));
+    await resetTab(page);
     expect(complaints).toEqual([]);
   });
 
@@ -200,23 +191,28 @@ withBrowser('the page', () => {
   });
 
   test('asks once for the key of a gateway that wants one, and streams with it', async () => {
-    const guarded = await openGateway({ apiKey: 'key-for-the-tests' });
+    const guarded = await startFakeGateway({ apiKey: 'key-for-the-tests' });
     let session: FakeSession | undefined;
     guarded.onStart = (started) => (session = started);
-    const keyed = await context.newPage();
+    const keyed = await browser.newPage();
     watchFor(keyed, guarded.url, complain);
-    await keyed.goto(guarded.url);
-    await keyed.getByLabel('API key').fill('wrong');
-    await keyed.keyboard.press('Enter');
-    await keyed.getByText('That key was not accepted.').waitFor();
-    await keyed.getByLabel('API key').fill('key-for-the-tests');
-    await keyed.keyboard.press('Enter');
-    await keyed.getByLabel('Question').fill('Which colour?');
-    await keyed.keyboard.press('Control+Enter');
-    await keyed.getByRole('heading', { name: 'No answer yet' }).waitFor();
-    session!.emit(finalEvent('blue'), stateEvent('RECONCILING', 'COMPLETE', 'RECONCILED', 1));
-    session!.end();
-    await keyed.getByRole('heading', { name: 'Final answer' }).waitFor();
+    try {
+      await keyed.goto(guarded.url);
+      await keyed.getByLabel('API key').fill('wrong');
+      await keyed.keyboard.press('Enter');
+      await keyed.getByText('That key was not accepted.').waitFor();
+      await keyed.getByLabel('API key').fill('key-for-the-tests');
+      await keyed.keyboard.press('Enter');
+      await keyed.getByLabel('Question').fill('Which colour?');
+      await keyed.keyboard.press('Control+Enter');
+      await keyed.getByRole('heading', { name: 'No answer yet' }).waitFor();
+      session!.emit(finalEvent('blue'), stateEvent('RECONCILING', 'COMPLETE', 'RECONCILED', 1));
+      session!.end();
+      await keyed.getByRole('heading', { name: 'Final answer' }).waitFor();
+    } finally {
+      await keyed.close();
+      await guarded.close();
+    }
     // The browser reports each refusal itself.
     complaints = complaints.filter((text) => !text.includes('401'));
   });

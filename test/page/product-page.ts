@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { type Product, startProduct } from '../support/product.js';
-import { launchBrowser, watchFor, withBrowser } from './browser.js';
+import { launchBrowser, resetTab, watchFor, withBrowser } from './browser.js';
 
 let browser: Browser;
 export let product: Product;
-let context: BrowserContext;
 export let page: Page;
 let complaints: string[];
 const complain = (text: string): void => void complaints.push(text);
@@ -39,7 +38,7 @@ interface PageOptions {
   environment?: Record<string, string>;
 }
 
-/** Tests of the page before the whole product, each in a fresh window, in which the browser has nothing to complain of. */
+/** Tests of the page before the whole product, each as in a fresh tab, in which the browser has nothing to complain of. */
 export const describePage = (
   name: string,
   tests: () => void,
@@ -48,19 +47,18 @@ export const describePage = (
   describeHere(name, () => {
     beforeAll(async () => {
       [browser, product] = await Promise.all([launchBrowser(), startProduct(environment)]);
+      page = await browser.newPage({ reducedMotion: 'reduce' });
+      watchFor(page, 'http://127.0.0.1:', complain);
     });
     afterAll(async () => {
       await browser?.close();
       await product?.stop();
     });
-    beforeEach(async () => {
+    beforeEach(() => {
       complaints = [];
-      context = await browser.newContext({ reducedMotion: 'reduce' });
-      page = await context.newPage();
-      watchFor(page, 'http://127.0.0.1:', complain);
     });
     afterEach(async () => {
-      await context.close();
+      await resetTab(page);
       expect(complaints).toEqual([]);
     });
 
