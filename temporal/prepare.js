@@ -111,7 +111,7 @@ async function obtainTestParts() {
   for (const part of parts.filter(({ build }) => build)) await buildPart(part);
   const missing = parts.filter(isAbsent);
   for (const { name, for: use, apt, hint } of missing) {
-    const way = hint ?? `On Debian or Ubuntu: sudo apt-get install -y ${apt.join(' ')}`;
+    const way = hint ?? `On Debian or Ubuntu: sudo apt-get install -y ${apt.at(-1)}`;
     say(`${name} is missing: ${use} are skipped. ${way}`);
   }
   if (missing.length > 0 && inCi)
@@ -141,8 +141,8 @@ function installParts(wanted) {
   say('asking the package manager for its list (a few seconds)');
   apt('update');
   for (const { name, for: use, apt: packages, seconds } of wanted) {
-    say(`installing ${name} for ${use} (apt-get install ${packages.join(' ')}; about ${seconds} s)`);
-    apt('install', '-y', '--no-install-recommends', ...packages);
+    say(`installing ${name} for ${use} (apt-get install ${packages.join(' or ')}; about ${seconds} s)`);
+    packages.some((each) => apt('install', '-y', '--no-install-recommends', each));
   }
 }
 
