@@ -30,6 +30,19 @@ const stories: Record<string, Story> = {
     told('#124: approve\n#125: retry\n#126: abort\n'),
   ),
   'completed-after-two-reports': story(() => askingRuns(['1', '2']), told('#1: approve', '#2: reject')),
+  'completed-after-two-approvals': story(
+    () => ({
+      runs: [work('1', asks('sure', { k: 2, approvers: ['anna', 'ben'] }))],
+      webhooks: [{ url: 'http://127.0.0.1:9', events: ['awaiting_feedback'] }],
+    }),
+    async (product, id) => {
+      await product.coordinators.until(id, reaches('PRESENTING'));
+      for (const name of ['carl', 'anna', 'ben']) {
+        const given = [{ work_id: '1', response: 'approve' }];
+        await product.post(`/v1/coordinators/${id}/responses?provided_by=${name}`, given);
+      }
+    },
+  ),
   'completed-by-signals': story(
     () => askingRuns(['1']),
     async (product, id) => {
@@ -80,6 +93,14 @@ const stories: Record<string, Story> = {
 
 afterAll(removeWorkspaces);
 
-describeReplays('coordinator', /^(COMPLETE|ABORTED|CANCELLED)$/, stories, (product, id) =>
-  product.coordinators.status(id),
+/** The same approvals before refused answers ceased to make reports: its numbers of reports and events stay. */
+const older = ['completed-with-a-report-of-nothing-new'];
+
+describeReplays(
+  'coordinator',
+  /^(COMPLETE|ABORTED|CANCELLED)$/,
+  stories,
+  (product, id) => product.coordinators.status(id),
+  {},
+  older,
 );
