@@ -17,8 +17,10 @@ const shown = (number: number): Promise<void> => heading(2, `As it was at checkp
 const asItWas = () => region(/^As it was at checkpoint/);
 const dialog = () => page.getByRole('dialog');
 const travel = (name: string): Promise<void> => page.getByRole('button', { name: `${name}…` }).click();
+/** Of one piece of work; few, so that a short one has more. */
+const maxCheckpoints = 30;
 
-describePage('the time line of a piece of work', () => {
+const tests = (): void => {
   test('is stepped through by keyboard, and shows the state at each point', async () => {
     const { id } = await refined();
     await open(`refinements/${id}`);
@@ -184,14 +186,14 @@ describePage('the time line of a piece of work', () => {
   test('says of a checkpoint that newer ones have pushed out that it is gone', async () => {
     const { id } = await product.fanOuts.run(
       aFanOut({
-        fan_out: { tasks: tasks(110, { adapter: scripted('x') }) },
+        fan_out: { tasks: tasks(maxCheckpoints + 10, { adapter: scripted('x') }) },
         fan_in: { aggregation_strategy: 'select_best' },
       }),
     );
     await open(`fan-outs/${id}/checkpoints/0`);
     await page
       .getByRole('alert')
-      .getByText(/Checkpoint 0 of fan-out .* is gone: the latest 100 are kept/)
+      .getByText(new RegExp(`Checkpoint 0 of fan-out .* is gone: the latest ${maxCheckpoints} are kept`))
       .waitFor();
     expectComplaint('410');
     await line().press('Home');
@@ -214,4 +216,8 @@ describePage('the time line of a piece of work', () => {
     expect(await page.getByRole('button', { name: 'Fork…' }).isDisabled()).toBe(true);
     expectComplaint('404');
   });
+};
+
+describePage('the time line of a piece of work', tests, {
+  environment: { PARLEY_MAX_CHECKPOINTS: String(maxCheckpoints) },
 });
