@@ -5,6 +5,7 @@ import type { Caller } from '../contracts/access.js';
 import { permit, stranger, tenantFor, visibleTo } from './access.js';
 import { type Fault } from '../faults.js';
 import { parseWhole } from '../parse.js';
+import { inBodyOrder } from './in-body-order.js';
 import { invalidRequest, ProblemError } from './problem.js';
 import { readJson } from './read-json.js';
 import type { AnyRoute, Call, Ports } from './route.js';
@@ -55,9 +56,9 @@ const bodyOf = ({ body, textBody }: AnyRoute, request: Request): { schema: z.Zod
 };
 
 /** Every fault of a request, of its path, query, headers and body alike, at once. @throws ProblemError invalid_request */
-const read = (route: AnyRoute, request: Request, caller: Caller): Parameters<AnyRoute['handle']>[0] => {
+const read = (route: AnyRoute, request: Request, caller: Caller, ports: Ports): Parameters<AnyRoute['handle']>[0] => {
   const faults: Fault[] = [];
-  const part = (schema: Parameters<typeof parseWhole>[0], value: unknown, prefix: string): unknown => {
+  const part = (schema: z.ZodType, value: unknown, prefix: string): unknown => {
     const parsed = parseWhole(schema, value);
     if (parsed.ok) return parsed.value;
     faults.push(
@@ -70,14 +71,17 @@ const read = (route: AnyRoute, request: Request, caller: Caller): Parameters<Any
   };
   // Before the rest: a body that cannot be read is another problem than one with faults.
   const body = bodyOf(route, request);
-  const input = {
+  const around = {
     params: part(route.params, request.params, 'path'),
     query: part(route.query, withTenant(route.query, { ...request.query }, caller), 'query'),
     headers: part(route.headers, request.headers, 'headers'),
-    body: body ? part(body.schema, withTenant(body.schema, body.value, caller), '') : undefined,
   };
-  if (faults.length > 0) throw invalidRequest(faults);
-  return input;
+  const ofAround = faults.splice(0);
+  const given = body ? withTenant(body.schema, body.value, caller) : undefined;
+  const input = { ...around, body: body ? part(body.schema, given, '') : undefined };
+  if (ofAround.length + faults.length === 0) return input;
+  const inside = route.faultsInside?.(given, ports, { caller });
+  throw invalidRequest([...ofAround, ...(inside ? inBodyOrder(given, [...faults, ...inside]) : faults)]);
 };
 
 const handlerOf = (route: AnyRoute, { ports, logger, draining, heartbeatMs }: MountOptions): RequestHandler => {
@@ -89,7 +93,7 @@ const handlerOf = (route: AnyRoute, { ports, logger, draining, heartbeatMs }: Mo
     }
     const caller = route.access === 'api_key' ? ports.access.caller(request.get('authorization')) : stranger;
     if (route.access === 'api_key') admit(route, caller);
-    const input = read(route, request, caller);
+    const input = read(route, request, caller, ports);
     await checkOwner(route, input.params, caller, ports);
 
     const gone = new AbortController();

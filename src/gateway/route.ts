@@ -7,6 +7,7 @@ import type { Operator } from '../domain/session/setup.js';
 import type { Config } from '../config.js';
 import type { Caller } from '../contracts/access.js';
 import type { ExportReader } from '../contracts/export.js';
+import type { Fault } from '../faults.js';
 import type { MemoryReader } from '../contracts/memory.js';
 import type { Access, Need } from './access.js';
 import type { CodecPort } from './routes/codec.js';
@@ -79,6 +80,9 @@ export interface Response<S extends z.ZodType = z.ZodType> {
   markdown?: string;
 }
 
+/** What is wrong inside of the parts of a body that its schema leaves open. @param body as it was given, with other faults */
+export type FaultsInside = (body: unknown, ports: Ports, call: Pick<Call, 'caller'>) => Fault[];
+
 type Responses = Record<number, Response>;
 
 export type Reply<R extends Responses> = {
@@ -133,6 +137,8 @@ export interface Route<
   /** null: the route takes no body and ignores one. */
   body: B | null;
   bodyExample?: z.input<B>;
+  /** Named beside the faults that its schema finds, so that all are in one answer. */
+  faultsInside?: FaultsInside | undefined;
   /** What is read in place of `body` where the body is text/plain; with an example. */
   textBody?: { schema: z.ZodType<z.output<B>, string>; example: string };
   responses: R;

@@ -59,6 +59,23 @@ describe('POST /v1/coordinators refuses', () => {
       [/^runs\[1\]\.phases\[0\]\.steps\[0\]\.with\.lanes: /],
     ],
     [
+      'what is wrong in its runs and in what their steps start at once, in its order',
+      {
+        runs: [{ ...work('1', { ...session('b'), with: { prompt: 'x', lanes: [] } }), workspace: { branch: 'main' } }],
+        work_ids: ['2'],
+        run: { phases: [{ steps: [{ ...sh('a', 'true'), with: { argv: [] } }, asks('a')] }] },
+        parallel: 3,
+      },
+      [
+        /^runs\[0\]\.phases\[0\]\.steps\[0\]\.with\.lanes: /,
+        /^runs\[0\]\.workspace: /,
+        /^runs\[0\]\.workspace\.branch: /,
+        /^run\.phases\[0\]\.steps\[0\]\.with\.argv: must name a program/,
+        /^run\.phases\[0\]\.steps\[1\]\.name: "a" is taken/,
+        /^parallel: /,
+      ],
+    ],
+    [
       'two runs with one id',
       { runs: [work('1', asks('a')), work('2', asks('a'))].map((one) => ({ ...one, id: 'same' })) },
       [/^runs\[1\]\.id: is taken by runs\[0\]$/],

@@ -12,8 +12,8 @@ afterAll(removeWorkspaces);
 
 const right = aRun([sh('a', 'true')]);
 const withStep = (step: object) => aRun([step as never]);
-const refusedWith = async (body: unknown): Promise<string[]> => {
-  const { status, headers, body: problem } = await product.post('/v1/runs', body);
+const refusedWith = async (body: unknown, path = '/v1/runs'): Promise<string[]> => {
+  const { status, headers, body: problem } = await product.post(path, body);
   expect([status, headers.get('content-type')]).toEqual([422, expect.stringMatching(/^application\/problem\+json/)]);
   const { code, errors = [] } = problem as Problem;
   expect(code).toBe('invalid_request');
@@ -84,11 +84,62 @@ describe('POST /v1/runs refuses', () => {
         workspace: { path: '/a', repo: '/b' },
         phases: [{ steps: [asks('a', { type: 'input', options: ['x'] })] }],
       },
-      [/^workspace: must have either/, new RegExp(`^${at}\\.gate\\.options: must be left out`)],
+      [new RegExp(`^${at}\\.gate\\.options: must be left out`), /^workspace: must have either/],
+    ],
+    [
+      'what is wrong in the definition and in what its steps start at once, in its order',
+      {
+        phases: [
+          {
+            name: 'a b',
+            steps: [
+              { name: 'a', kind: 'command', with: { argv: [], id: 'mine' }, retries: 3 },
+              { ...session('b'), with: { prompt: 'x', lanes: [external] } },
+              { name: 'c', kind: 'foo', with: { prompt: 1 } },
+              { ...session('b'), with: { lanes: [{ lane_id: 'a', adapter: { kind: 'none' } }] } },
+              { name: 'e', kind: 'refinement', with: [] },
+              { name: 'f', kind: 'debate', on_error: 'no' },
+            ],
+          },
+        ],
+        workspace: { path: '/a', repo: '/b' },
+      },
+      [
+        /^phases\[0\]\.name: must be 1 to 32 letters/,
+        new RegExp(`^${at}\\.with\\.argv: must name a program`),
+        new RegExp(`^${at}\\.with\\.id: must be left out`),
+        new RegExp(`^${at}\\.retries: unknown field`),
+        /^phases\[0\]\.steps\[1\]\.with\.lanes\[0\]\.adapter\.kind: cannot be external/,
+        /^phases\[0\]\.steps\[2\]\.kind: must be session.*; got "foo"$/,
+        /^phases\[0\]\.steps\[3\]\.name: "b" is taken/,
+        /^phases\[0\]\.steps\[3\]\.with\.lanes\[0\]\.adapter\.kind: must be one of/,
+        /^phases\[0\]\.steps\[3\]\.with\.prompt: is missing/,
+        /^phases\[0\]\.steps\[4\]\.with: must be an object/,
+        /^phases\[0\]\.steps\[5\]\.on_error: must be fail or ask/,
+        /^phases\[0\]\.steps\[5\]\.with\.task: is missing/,
+        /^phases\[0\]\.steps\[5\]\.with\.roles: is missing/,
+        /^workspace: must have either/,
+        /^work_id: is missing/,
+      ],
     ],
   ])('%s', async (_, body, faults) => {
     const told = await refusedWith(body);
     expect(told).toEqual(faults.map((fault) => expect.stringMatching(fault)));
+  });
+
+  test('what is wrong in a step together with what is wrong beside the body, or in the change of a fork', async () => {
+    const steps = [{ ...sh('a', 'true'), with: { argv: [] } }];
+    expect(await refusedWith(aRun(steps), '/v1/runs?wait=99')).toEqual([
+      expect.stringMatching(/^query\.wait: must be at most 60/),
+      expect.stringMatching(new RegExp(`^${at}\\.with\\.argv: must name a program`)),
+    ]);
+    const { id } = await product.runs.run(right);
+    const change = { phases: [{ name: 'build', steps: [{ ...steps[0], on_error: 'no' }] }] };
+    const { body } = await product.post(`/v1/runs/${id}/fork`, { checkpoint: 0, change });
+    expect((body as Problem).errors?.map(({ path }) => path)).toEqual([
+      'change.phases[0].steps[0].with.argv',
+      'change.phases[0].steps[0].on_error',
+    ]);
   });
 
   test('a fork in which nothing is left to do, and says what to do instead', async () => {

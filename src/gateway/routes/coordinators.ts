@@ -17,13 +17,14 @@ import { type OpenRun, openRunSchema } from '../../contracts/run.js';
 import { reportsOf, reportsPage } from '../../domain/coordinator/reports.js';
 import { setUpCoordinator, type RunStartSetUp } from '../../domain/coordinator/set-up-coordinator.js';
 import { ParleyError } from '../../domain/errors.js';
+import type { Fault } from '../../faults.js';
 import { linksOf } from '../../links.js';
 import { parseWhole } from '../../parse.js';
 import { setUpWebhooks } from '../../webhook-targets.js';
 import { acceptsMarkdown } from '../accepts-markdown.js';
 import { bodyHash } from '../canonical.js';
 import { invalidRequest, ProblemError } from '../problem.js';
-import { type AnyRoute, type Call, type Ports, route } from '../route.js';
+import { type AnyRoute, type Call, type FaultsInside, type Ports, route } from '../route.js';
 import {
   coordinatorAnswerExample,
   coordinatorReportExample,
@@ -34,7 +35,8 @@ import {
   promptExample,
 } from './coordinator-examples.js';
 import { feedbackRoute } from './feedback-route.js';
-import { runSetUp } from './runs.js';
+import { runFaultsInside } from './run-faults.js';
+import { runSetUp } from './run-steps.js';
 import { knownId, workRoutes } from './work-routes.js';
 
 /** The runs of a coordinator set up as POST /v1/runs would. */
@@ -58,6 +60,19 @@ const startSetUp = (ports: Ports, call: Call): RunStartSetUp => {
   };
 };
 
+/** The bodies of runs in one that may have faults anywhere. */
+const coordinatedBodies = z
+  .object({ runs: z.array(z.unknown()).catch([]), run: z.unknown() })
+  .catch({ runs: [], run: undefined });
+
+/** What is wrong inside of its runs, of a body that has other faults. */
+const faultsInside: FaultsInside = (body, ports, call) => {
+  const { runs, run } = coordinatedBodies.parse(body);
+  const within = (path: string, definition: unknown): Fault[] =>
+    runFaultsInside(definition, ports, call).map((fault) => ({ ...fault, path: `${path}.${fault.path}` }));
+  return [...runs.flatMap((each, index) => within(`runs[${index}]`, each)), ...within('run', run)];
+};
+
 const common = workRoutes({
   kind: 'coordinator',
   port: ({ coordinators }) => coordinators,
@@ -72,6 +87,7 @@ const common = workRoutes({
     if ('faults' in setUp) throw invalidRequest(setUp.faults);
     return setUp.setup;
   },
+  faultsInside,
   answer: (started) => ({ ...started, kind: 'coordinator' }),
   fork: () => {
     throw new ParleyError(

@@ -3,18 +3,18 @@ import { openDebateSchema } from '../../contracts/debate.js';
 import { openFanOutSchema } from '../../contracts/fan-out.js';
 import type { Json } from '../../contracts/frames.js';
 import { openRefinementSchema } from '../../contracts/refinement.js';
-import { commandStepSchema } from '../../contracts/run.js';
+import { commandStepSchema, type OpenRun } from '../../contracts/run.js';
 import { openSessionSchema } from '../../contracts/session.js';
 import { setUpDebate, type DebateIdentity, type PathFault } from '../../domain/debate/set-up-debate.js';
 import { setUpFanOut } from '../../domain/fan-out/set-up-fan-out.js';
 import { setUpRefinement } from '../../domain/refinement/set-up-refinement.js';
-import type { StepSetUp } from '../../domain/run/set-up-run.js';
-import type { StartedWork } from '../../domain/run/setup.js';
-import { setUpSession } from '../../domain/session/set-up-session.js';
+import { setUpRun, type StepSetUp } from '../../domain/run/set-up-run.js';
+import type { RunSetup, StartedWork } from '../../domain/run/setup.js';
+import { setUpSession, type SetupIdentity } from '../../domain/session/set-up-session.js';
 import { webUiUrl } from '../../links.js';
 import { parseWhole } from '../../parse.js';
 import { bodyHash } from '../canonical.js';
-import type { Ports } from '../route.js';
+import type { Call, Ports } from '../route.js';
 
 type Checked<T> = { ok: T } | { faults: PathFault[] };
 
@@ -26,7 +26,7 @@ const read = <T>(schema: z.ZodType<T, unknown>, body: unknown): Checked<T> => {
 const firstWords = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 100);
 
 /** The steps of a run read and set up as the same body would be by itself (spec 06). */
-export const stepSetUp = (
+const stepSetUp = (
   { operator, config }: Ports,
   { startedBy, requiresAuthentication }: Pick<DebateIdentity, 'startedBy' | 'requiresAuthentication'>,
 ): StepSetUp => ({
@@ -95,3 +95,14 @@ export const stepSetUp = (
     }
   },
 });
+
+/** A run as its caller may start it, with everything that the operator's configuration decides. */
+export const runSetUp = (
+  body: OpenRun,
+  identity: SetupIdentity,
+  ports: Ports,
+  { caller: { authenticated, name } }: Pick<Call, 'caller'>,
+): { setup: RunSetup } | { faults: PathFault[] } => {
+  const who = { startedBy: authenticated ? name : null, requiresAuthentication: authenticated };
+  return setUpRun(body, { ...identity, ...who }, stepSetUp(ports, who));
+};

@@ -1,30 +1,15 @@
-import { type OpenRun, openRunSchema, runStartedSchema } from '../../contracts/run.js';
+import { openRunSchema, runStartedSchema } from '../../contracts/run.js';
 import { runStatusSchema } from '../../contracts/run-status.js';
 import { namedPhases } from '../../domain/run/definition.js';
 import { forkRun } from '../../domain/run/fork.js';
-import type { PathFault } from '../../domain/debate/set-up-debate.js';
-import type { RunSetup } from '../../domain/run/setup.js';
-import { setUpRun } from '../../domain/run/set-up-run.js';
 import type { RunState } from '../../domain/run/state.js';
 import { openWork } from '../../domain/work-state.js';
-import type { SetupIdentity } from '../../domain/session/set-up-session.js';
 import { invalidRequest } from '../problem.js';
-import type { Call, Ports } from '../route.js';
 import { feedbackRoute } from './feedback-route.js';
 import { openRunExample, runStartedExample, runStatusExample } from './run-examples.js';
-import { stepSetUp } from './run-steps.js';
+import { runFaultsInside } from './run-faults.js';
+import { runSetUp } from './run-steps.js';
 import { workRoutes } from './work-routes.js';
-
-/** A run as its caller may start it, with everything that the operator's configuration decides. */
-export const runSetUp = (
-  body: OpenRun,
-  identity: SetupIdentity,
-  ports: Ports,
-  { caller: { authenticated, name } }: Pick<Call, 'caller'>,
-): { setup: RunSetup } | { faults: PathFault[] } => {
-  const who = { startedBy: authenticated ? name : null, requiresAuthentication: authenticated };
-  return setUpRun(body, { ...identity, ...who }, stepSetUp(ports, who));
-};
 
 const namesBranch = (workspace: unknown): boolean =>
   typeof workspace === 'object' && workspace !== null && 'branch' in workspace;
@@ -43,6 +28,7 @@ const common = workRoutes({
     if ('faults' in setUp) throw invalidRequest(setUp.faults);
     return setUp.setup;
   },
+  faultsInside: runFaultsInside,
   answer: (started) => ({ ...started, kind: 'run' }),
   fork: ({ work, hostQueue }, setup, now, latest) => {
     const { isCopied, ...forked } = forkRun(work as RunState, setup, latest, now);

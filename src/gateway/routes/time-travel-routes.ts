@@ -9,6 +9,7 @@ import { parseWhole } from '../../parse.js';
 import { permit } from '../access.js';
 import { checkStored } from '../checkpoint-artifacts.js';
 import { bodyHash, idForKey } from '../canonical.js';
+import { inBodyOrder } from '../in-body-order.js';
 import { invalidRequest, ProblemError } from '../problem.js';
 import { type AnyRoute, type Call, type Ports, route } from '../route.js';
 import type { WorkSetup, WorkStatus } from '../work-port.js';
@@ -145,14 +146,16 @@ export const timeTravelRoutes = <
   });
 
   /** The body of the fork: that of its origin, changed. @throws ProblemError invalid_request with every fault */
-  const changedBody = (request: Json, { change }: ForkBody, tenant: string): Body => {
+  const changedBody = (request: Json, { change }: ForkBody, tenant: string, ports: Ports, call: Call): Body => {
     // It was read before it was kept.
     const named = definition.namedBody?.(request as unknown as Body) ?? request;
     const { id: _, ...original } = named as Record<string, Json>;
     const wanted = changedRequest(original, change as Json);
     const parsed = parseWhole(definition.body, wanted);
-    if (!parsed.ok)
-      throw invalidRequest(parsed.faults.map(({ path, message }) => ({ path: `change.${path}`, message })));
+    if (!parsed.ok) {
+      const faults = inBodyOrder(wanted, [...parsed.faults, ...(definition.faultsInside?.(wanted, ports, call) ?? [])]);
+      throw invalidRequest(faults.map(({ path, message }) => ({ path: `change.${path}`, message })));
+    }
     const ownId = definition.idOf ? definition.idOf(parsed.value) : parsed.value.id;
     if ('id' in change || (ownId !== undefined && 'workflow_id' in change))
       throw invalidRequest([
@@ -229,7 +232,7 @@ export const timeTravelRoutes = <
       const id = body.id ?? (key === undefined ? ports.newId(kind) : idForKey(kind, tenant, key));
       const forkedFrom = { id: from, checkpoint: body.checkpoint };
       const begun = await begin(
-        changedBody(request, body, tenant),
+        changedBody(request, body, tenant, ports, call),
         {
           id,
           isRepeatable: body.id !== undefined || key !== undefined,

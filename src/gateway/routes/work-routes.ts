@@ -10,7 +10,7 @@ import { codeOf, failSpan, openSpan, workContext } from '../../tracing.js';
 import { bodyHash, idForKey } from '../canonical.js';
 import { ProblemError } from '../problem.js';
 import { textNumber } from '../query-number.js';
-import { type AnyRoute, type Call, type Ports, route } from '../route.js';
+import { type AnyRoute, type Call, type FaultsInside, type Ports, route } from '../route.js';
 import { withWebhooks } from '../with-webhooks.js';
 import type { CarriedState, FeedbackPort, WorkPort, WorkSetup, WorkStatus } from '../work-port.js';
 import { checkpointRoutes } from './checkpoint-routes.js';
@@ -33,6 +33,8 @@ export interface KindRoutes<Body, Setup extends WorkSetup, Status extends WorkSt
   startedExample: Answer;
   /** Decides everything that depends on the operator. @throws ProblemError or ParleyError where it may not start */
   setUp(body: Body, identity: SetupIdentity, ports: Ports, call: Call): Setup;
+  /** Where its bodies have parts that their schema leaves open. */
+  faultsInside?: FaultsInside;
   /** The id that a body names; left out: its `id`. */
   idOf?(body: Body): string | undefined;
   /** The answer to a start, from what every kind says. */
@@ -207,6 +209,7 @@ export const workRoutes = <
     }),
     body: definition.body,
     bodyExample: definition.bodyExample,
+    faultsInside: definition.faultsInside,
     responses: {
       200: { ...statusResponse, description: 'It has ended within `wait`.' },
       202: {
