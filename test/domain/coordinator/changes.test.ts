@@ -34,21 +34,21 @@ const carry = (at: CoordinatorPlay): void => {
 
 describe('the events of a coordinator whose runs are answered one by one', () => {
   test('grow with its runs, and not with runs times reports', () => {
-    const [few, many] = [100, 300].map((count) => answerEach(allAsking(count), idsOf(count)));
-    expect([few!.coordinator.reports.length, many!.coordinator.reports.length]).toEqual([101, 301]);
+    const [few, many] = [75, 225].map((count) => answerEach(allAsking(count), idsOf(count)));
+    expect([few!.coordinator.reports.length, many!.coordinator.reports.length]).toEqual([76, 226]);
     expect(bytes(many!.events) / bytes(few!.events)).toBeLessThan(3.1);
     // What is kept beside them is told as it is read, and no report of before is in it.
     expect(bytes(many!.coordinator) / bytes(few!.coordinator)).toBeLessThan(3.1);
   });
 
   test('tell of a report the runs that have changed, and every report is put together from them', () => {
-    const at = allAsking(250);
+    const at = allAsking(210);
     const whole = [at.report];
-    for (const id of idsOf(250)) whole.push(answerEach(at, [id]).report);
+    for (const id of idsOf(210)) whole.push(answerEach(at, [id]).report);
     const told = at.told('aggregation');
     expect(told[0]).toEqual({ ...whole[0], since: null });
     expect(told.slice(1).map(({ since, runs }) => [since, runs.map(({ work_id: id }) => id)])).toEqual(
-      idsOf(250).map((id, index) => [whole[index]!.report, [id]]),
+      idsOf(210).map((id, index) => [whole[index]!.report, [id]]),
     );
     expect(at.reports).toEqual(whole);
     expect(whole.map(({ report }) => Number.parseInt(report, 10))).toEqual(whole.map((_, index) => index + 1));
