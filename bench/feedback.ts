@@ -4,8 +4,13 @@ import type { InboxAnswered, InboxList } from '../src/contracts/inbox.js';
 import { measure, percentile, round, table } from './measure.js';
 import { type Rig, startRig } from './rig.js';
 
-/** How many wait at once; `npm run bench -- feedback 100` takes others. */
-const counts = process.argv.slice(3).map(Number);
+type AskingKind = 'run' | 'debate';
+const allKinds: readonly AskingKind[] = ['run', 'debate'];
+/** Which kinds wait, and how many at once; `npm run bench -- feedback run 500` takes these alone. */
+const given = process.argv.slice(3);
+const namedKinds = allKinds.filter((kind) => given.includes(kind));
+const kinds = namedKinds.length > 0 ? namedKinds : allKinds;
+const counts = given.filter((word) => /^\d+$/.test(word)).map(Number);
 const crowds = counts.length > 0 ? counts : [100, 500];
 const paused = 100;
 /** Milliseconds for which the visibility store is asked for what is wanted. */
@@ -79,7 +84,7 @@ const listAll = async (rig: Rig, tenant: string): Promise<InboxList['items']> =>
 /** So many that wait are listed, answered in one call, and followed to their ends. */
 const crowd = async (
   rig: Rig,
-  kind: 'run' | 'debate',
+  kind: AskingKind,
   count: number,
   path: string,
 ): Promise<Record<string, string | number>> => {
@@ -100,6 +105,7 @@ const crowd = async (
     times.push(performance.now() - begin);
     if (items.length !== count) throw new Error(`${items.length} of ${count} are listed`);
   }
+  const before = rig.cpu();
   const begin = performance.now();
   const answers = ids.map((work_id) => ({ work_id, response: 'approve' }));
   const give = (some: object[]) => call<InboxAnswered>(rig, '/v1/inbox/answers?provided_by=anna', some);
@@ -108,14 +114,20 @@ const crowd = async (
   for (let left = errors; left.length > 0; ) {
     ({ errors: left } = await give(left.map(({ work_id }) => ({ work_id, response: 'approve' }))));
   }
+  await untilCount(rig, `ParleyTenant = '${tenant}' AND ParleyAwaiting = true AND ExecutionStatus = 'Running'`, 0);
+  const moved = performance.now() - begin;
   await untilCount(rig, `ParleyTenant = '${tenant}' AND ParleyKind = '${kind}' AND ExecutionStatus = 'Running'`, 0);
   const ended = performance.now() - begin;
+  const after = rig.cpu();
   return {
     'what waits': `${count} ${kind}s`,
     'listed s': round((times[0] ?? NaN) / 1_000, 2),
     'listed again s': round((times[1] ?? NaN) / 1_000, 2),
     'answered in one call s': round(answered / 1_000, 2),
+    'the last has moved on s': round(moved / 1_000, 2),
     'the last has ended s': round(ended / 1_000, 2),
+    'CPU of gateway and worker s': round(after.parley - before.parley),
+    'CPU of Temporal s': round(after.temporal - before.temporal),
     applied: applied.length,
     'to be sent again': errors.length,
   };
@@ -137,14 +149,8 @@ const signalled = async (rig: Rig, name: string, ids: readonly string[], given: 
   };
 };
 
-/**
- * People answer many at once: runs that only ask and debates that go on with a command, and beside them paused runs of the
- * product and of bare Temporal that are signalled at once, in turns: same server, same process, same worker settings.
- */
-export const feedback = async (): Promise<void> => {
-  const rig = await startRig();
-  const path = join(rig.folder, 'workspace');
-  mkdirSync(path);
+/** Paused runs of the product and of bare Temporal, signalled at once in turns: same server, process and worker settings. */
+const pausedBesideBare = async (rig: Rig): Promise<void> => {
   const rows: Record<string, string | number>[] = [];
   let number = 0;
   for (const turn of [1, 2]) {
@@ -163,9 +169,20 @@ export const feedback = async (): Promise<void> => {
   }
   console.log('\nPaused work, signalled at once; each does an activity before and one after\n');
   console.log(table(rows));
+};
+
+/**
+ * People answer many at once: runs that only ask and debates that go on with a command; and, where no kind or number is named,
+ * paused runs beside bare Temporal.
+ */
+export const feedback = async (): Promise<void> => {
+  const rig = await startRig();
+  const path = join(rig.folder, 'workspace');
+  mkdirSync(path);
+  if (given.length === 0) await pausedBesideBare(rig);
   const many: Record<string, string | number>[] = [];
   for (const count of crowds) {
-    for (const kind of ['run', 'debate'] as const) {
+    for (const kind of kinds) {
       many.push(await crowd(rig, kind, count, path));
       // The next ones may take minutes.
       console.log(JSON.stringify(many.at(-1)));

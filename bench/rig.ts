@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +16,14 @@ export interface Footprint {
   bytes: number;
 }
 
+/** Seconds of processor time so far. */
+export interface Cpu {
+  /** Of this process: gateway, worker and bench. */
+  parley: number;
+  /** Of the Temporal server that this process started; NaN: it started none. */
+  temporal: number;
+}
+
 export interface Rig {
   app: App;
   client: Client;
@@ -30,10 +38,34 @@ export interface Rig {
   footprint(id: string): Promise<Footprint>;
   /** Resident memory of this process, in MiB: gateway, worker and bench. */
   resident(): number;
+  cpu(): Cpu;
   stop(): Promise<void>;
 }
 
 const taskQueue = 'bare';
+
+/** Linux counts processor time in hundredths of a second. */
+const ticksPerSecond = 100;
+
+/** The process of the Temporal server that listens at an address; null: it is none of this machine's that can be seen. */
+const temporalAt = (address: string): string | null => {
+  const port = address.slice(address.lastIndexOf(':') + 1);
+  const isMeant = (pid: string): boolean => {
+    try {
+      const [program = '', ...rest] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+      return program.endsWith('temporal') && rest[rest.indexOf('--port') + 1] === port;
+    } catch {
+      return false; // it has ended meanwhile
+    }
+  };
+  return readdirSync('/proc').find((name) => /^\d+$/.test(name) && isMeant(name)) ?? null;
+};
+
+const cpuOf = (pid: string): number => {
+  // What the program is called stands in brackets before the numbers; user and system time are the 12th and 13th after it.
+  const numbers = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
+  return (Number(numbers[11]) + Number(numbers[12])) / ticksPerSecond;
+};
 
 /** The product, and beside it a plain Temporal worker: same server, same process, same worker settings. */
 export const startRig = async (more: NodeJS.ProcessEnv = {}): Promise<Rig> => {
@@ -57,6 +89,7 @@ export const startRig = async (more: NodeJS.ProcessEnv = {}): Promise<Rig> => {
   const activities = { wait: (ms: number) => new Promise<string>((resolve) => setTimeout(() => resolve('blue'), ms)) };
   const worker = await createParleyWorker({ connection, namespace: 'default', taskQueue, activities, bundlePath });
   const running = worker.run();
+  const temporalPid = temporalAt(app.temporalAddress);
   let number = 0;
   return {
     app,
@@ -91,6 +124,10 @@ export const startRig = async (more: NodeJS.ProcessEnv = {}): Promise<Rig> => {
       return { events: Number(description.historyLength), bytes: Number(description.historySize) };
     },
     resident: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${process.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024,
+    cpu: () => {
+      const { user, system } = process.cpuUsage();
+      return { parley: (user + system) / 1e6, temporal: temporalPid === null ? NaN : cpuOf(temporalPid) };
+    },
     stop: async () => {
       worker.shutdown();
       await running;

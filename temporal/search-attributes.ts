@@ -1,6 +1,7 @@
 import { defineSearchAttributeKey, type SearchAttributeType } from '@temporalio/common';
 import type { ConnectionLike } from '@temporalio/client';
 import { ParleyError } from '../src/domain/errors.js';
+import { grpcStatus } from './grpc-status.js';
 
 /** What an operator filters by (spec 00). Values are never encrypted: ids, names of states, tenants and work only. */
 export const searchAttributes = {
@@ -66,7 +67,26 @@ export async function ensureSearchAttributes(connection: ConnectionLike, namespa
       { retryable: true },
     );
   }
-  return missing.map(({ name }) => name);
+  const names = missing.map(({ name }) => name);
+  await untilTaken(connection, namespace, names);
+  return names;
+}
+
+/** A server reads what search attributes there are anew every few seconds only. */
+const takenWithinMs = 10_000;
+
+/** Until the server takes these attributes, or should have: a start with one that it does not know is refused. */
+async function untilTaken(connection: ConnectionLike, namespace: string, names: readonly string[]): Promise<void> {
+  const query = names.map((name) => `${name} IS NULL`).join(' AND ');
+  for (const giveUpAt = Date.now() + takenWithinMs; Date.now() < giveUpAt; ) {
+    try {
+      await connection.workflowService.countWorkflowExecutions({ namespace, query });
+      return;
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== grpcStatus.INVALID_ARGUMENT) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
 }
 
 /** Custom attributes of the namespace by name, with their IndexedValueType. Cloud answers only the second, older call. */

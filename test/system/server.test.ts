@@ -6,6 +6,7 @@ import { createServer, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
 import { ensureSearchAttributes } from '../../temporal/search-attributes.js';
 import { freePorts, startEmbeddedServer } from '../../temporal/server.js';
 
@@ -56,6 +57,15 @@ describe('the embedded server', () => {
       await ensureSearchAttributes(connection, 'default'),
       await ensureSearchAttributes(connection, 'default'),
     ];
+    // Once they are registered, work may start with them.
+    await connection.workflowService.startWorkflowExecution({
+      namespace: 'default',
+      workflowId: 'at-once',
+      workflowType: { name: 'none' },
+      taskQueue: { name: 'none' },
+      requestId: 'once',
+      searchAttributes: { indexedFields: { ParleyKind: defaultPayloadConverter.toPayload('run') } },
+    });
     await connection.close();
     await server.stop();
     expect(registered).toEqual([['ParleyKind', 'ParleyAwaiting'], []]);
