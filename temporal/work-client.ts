@@ -18,6 +18,7 @@ import type { CarriedState, StartOptions, WorkPort, WorkSetup, WorkStatus } from
 import { eventsQuery } from '../workflows/messages.js';
 import { fromFailure } from '../src/failure.js';
 import { grpcStatus } from './grpc-status.js';
+import { createNextAnswers } from './next-answers.js';
 import { searchAttributes } from './search-attributes.js';
 import { parleyTaskQueue } from './task-queue.js';
 import { grpcError, notFound, translated } from './temporal-errors.js';
@@ -55,10 +56,11 @@ export interface WorkClientOptions {
 
 export interface WorkClient<Setup extends WorkSetup, Status extends WorkStatus> extends WorkPort<Setup, Status> {
   /**
-   * An update of running work, in turn with the others of the same work. `verb` completes "cannot …" in a refusal.
+   * An update of running work, in turn with the others of the same work. `verb` completes "cannot …" in a refusal; `withinMs` is
+   * for how many milliseconds its answer is waited for, by default as for any question.
    * @throws ParleyError what the workflow refused with; not_found, wrong_state (it has ended), unavailable
    */
-  update<T>(id: string, verb: string, send: (handle: WorkflowHandle) => Promise<T>): Promise<T>;
+  update<T>(id: string, verb: string, send: (handle: WorkflowHandle) => Promise<T>, withinMs?: number): Promise<T>;
 }
 
 /**
@@ -112,6 +114,11 @@ export const createWorkClient = <Setup extends WorkSetup, Status extends WorkSta
     }
   };
   const turns = createTurns(updatesAtOnce);
+  // Temporal keeps one query for a workflow that is at work, and puts others off for seconds.
+  const queryTurns = createTurns(1);
+  const nextStatus = createNextAnswers<Status>();
+  const query = <T>(id: string, ask: () => Promise<T>): Promise<T> =>
+    queryTurns(id, () => within(id, deadlineMs, ask));
   /** Ids seen to be of this kind: others are not queried, since no worker of ours could answer for them. */
   const seen = new Set<string>();
   const remember = (id: string): void => {
@@ -139,18 +146,20 @@ export const createWorkClient = <Setup extends WorkSetup, Status extends WorkSta
     }
   };
 
-  const status = async (id: string): Promise<Status> => {
+  const statusNow = async (id: string): Promise<Status> => {
     const description = await describe(id);
     const { name } = description.status;
     if (name === 'COMPLETED' || name === 'FAILED') {
       const left = await outcome(id, () => client.withDeadline(Date.now() + deadlineMs, () => handleOf(id).result()));
       if (left !== null) return left;
     }
-    const answer = await within(id, deadlineMs, () => handleOf(id).query<Status>('status'));
+    const answer = await query(id, () => handleOf(id).query<Status>('status'));
     const how = closedAs(description);
     if (answer.ended_at !== null || how === null || how === 'COMPLETED') return answer;
     return definition.closedFromOutside(answer, how, description.closeTime?.toISOString() ?? null);
   };
+  /** However many ask at once: each answer was asked for after they came. */
+  const status = (id: string): Promise<Status> => nextStatus(id, () => statusNow(id));
 
   const refuseEnded = async (id: string, verb: string): Promise<never> => {
     const { state, lifecycle } = await status(id);
@@ -260,9 +269,9 @@ export const createWorkClient = <Setup extends WorkSetup, Status extends WorkSta
       if (closedAs(await describe(id)) !== null) return refuseEnded(id, 'be cancelled');
       await within(id, deadlineMs, () => handleOf(id).cancel());
     },
-    update: async (id, verb, send) => {
+    update: async (id, verb, send, withinMs = deadlineMs) => {
       try {
-        return await turns(id, () => client.withDeadline(Date.now() + deadlineMs, () => send(handleOf(id))));
+        return await turns(id, () => client.withDeadline(Date.now() + withinMs, () => send(handleOf(id))));
       } catch (error) {
         const isRefused = error instanceof WorkflowUpdateFailedError;
         if (isRefused && fromFailure(error)) throw translated(error, kind, id);
@@ -275,7 +284,7 @@ export const createWorkClient = <Setup extends WorkSetup, Status extends WorkSta
     },
     events: async (id, since, runId) => {
       if (!seen.has(id)) await describe(id);
-      return within(id, deadlineMs, () => handleOf(id, runId).query(eventsQuery, since));
+      return query(id, () => handleOf(id, runId).query(eventsQuery, since));
     },
     closedAs: async (id) => closedAs(await describe(id)),
     latestRun: async (id) => (await describe(id)).runId,
