@@ -4,6 +4,7 @@ import { approvalDigest } from '../../src/domain/approval.js';
 import { aDebate, makeWorkspace, proposes, removeWorkspaces, sh } from '../support/debate-bodies.js';
 import { describeWithSandbox } from '../support/describe-with.js';
 import { type Product, startProduct } from '../support/product.js';
+import { aRun, asks } from '../support/run-bodies.js';
 import { runCli } from '../support/run-cli.js';
 
 const awaits = ({ waiting }: DebateStatus): boolean => waiting?.for === 'person';
@@ -148,11 +149,17 @@ describeWithSandbox('the inbox over debates', () => {
     leaving.abort();
   });
 
-  test('takes a hundred mixed answers in one call, and asks only the wrong ones again', async () => {
+  test('takes a hundred mixed answers to debates and runs in one call, and asks only the wrong ones again', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `inbox-${1000 + index}`);
-    const line = ids.values();
+    /** Whose answers all differ are debates; the many that are rejected are runs. */
+    const isDebate = (index: number): boolean => index % 10 < 3;
+    const beginRun = async (id: string): Promise<void> => {
+      await product.runs.start(aRun([asks('look')], { id, work_id: id, tenant }));
+      await product.runs.until(id, ({ lifecycle }) => lifecycle === 'waiting');
+    };
+    const line = ids.entries();
     const start = async (): Promise<void> => {
-      for (const id of line) await begin(id);
+      for (const [index, id] of line) await (isDebate(index) ? begin(id) : beginRun(id));
     };
     await Promise.all(Array.from({ length: 8 }, start));
     await listed(...ids);
@@ -171,6 +178,11 @@ describeWithSandbox('the inbox over debates', () => {
     const rest = await answer(asked.map((work_id) => ({ work_id, response: 'reject' })));
     expect(rest.applied).toHaveLength(10);
     for (const [index, id] of ids.entries()) {
+      if (!isDebate(index)) {
+        const { feedback } = await product.runs.until(id, ({ lifecycle }) => lifecycle === 'cancelled');
+        expect(feedback.map(({ answers: given }) => given.length)).toEqual([1]);
+        continue;
+      }
       const { feedback, result } = await product.debates.until(id, ended);
       expect(feedback.flatMap(({ answers: given }) => given)).toHaveLength(index % 10 === 2 ? 2 : 1);
       expect(result?.outcome).toBe(index % 10 === 1 ? 'succeeded' : 'blocked');
