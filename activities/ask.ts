@@ -1,6 +1,7 @@
 import type { Context } from '@opentelemetry/api';
 import type { Adapter } from '../src/contracts/adapter.js';
 import type { Json } from '../src/contracts/frames.js';
+import { ParleyError } from '../src/domain/errors.js';
 import { feedFrame, openFeed, usageOf, type Feed } from '../src/domain/feed.js';
 import type { Amount } from '../src/domain/session/setup.js';
 import type { SessionPolicy } from '../src/contracts/session.js';
@@ -39,10 +40,28 @@ export class AskError extends Error {
     readonly code: string,
     message: string,
     readonly usage: Amount,
+    /** Left out: not known. */
+    readonly retryable?: boolean,
   ) {
     super(`${code}: ${message}`);
   }
 }
+
+/** Why an agent did not answer. */
+export interface AgentFailure {
+  code: string;
+  message: string;
+  /** Whether asking it again can help; left out: that is not known. */
+  retryable?: boolean;
+}
+
+/** What an error of an agent, or of its adapter, says of itself. */
+export const failureOf = (error: unknown): AgentFailure => {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'EAGENTDOWN';
+  const known = error instanceof AskError ? error : error instanceof ParleyError ? error.options : {};
+  return { code, message, ...(known.retryable !== undefined && { retryable: known.retryable }) };
+};
 
 /**
  * One question to one agent, whole answer back; `onText` hears it as it comes.
@@ -96,7 +115,8 @@ export const ask = async (
         text += report.text;
         onText(report.text);
       }
-      if (report.type === 'FAIL') throw new AskError(report.code, report.message, stated ?? usageOf(feed, null));
+      if (report.type === 'FAIL')
+        throw new AskError(report.code, report.message, stated ?? usageOf(feed, null), report.retryable);
       if (report.type !== 'FINAL') continue;
       return { answer: report.answer ?? text + (report.text ?? ''), usage: stated ?? report.usage };
     }

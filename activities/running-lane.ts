@@ -1,6 +1,5 @@
 import type { Json, ControlFrame, Frame } from '../src/contracts/frames.js';
 import type { Vote } from '../src/domain/agreement.js';
-import { ParleyError } from '../src/domain/errors.js';
 import {
   feedCounts,
   feedDue,
@@ -15,6 +14,7 @@ import {
 } from '../src/domain/feed.js';
 import type { FrameCounts } from '../src/domain/lane.js';
 import type { Amount, LaneSetup } from '../src/domain/session/setup.js';
+import { failureOf } from './ask.js';
 import type { GroupInput, GroupPorts } from './group.js';
 import { LaneCall } from './lane-call.js';
 import type { LaneEnd } from './metrics.js';
@@ -83,7 +83,7 @@ export class RunningLane {
     try {
       frames = await this.open(call);
     } catch (error) {
-      this.say({ type: 'DISPATCH_ERR', ...describe(error) });
+      this.say({ type: 'DISPATCH_ERR', ...failureOf(error) });
       return;
     }
     if (this.ended) return;
@@ -91,7 +91,7 @@ export class RunningLane {
     try {
       await this.pull(frames);
     } catch (error) {
-      this.say({ type: 'FAIL', ...describe(error), ...this.spent() });
+      this.say({ type: 'FAIL', ...failureOf(error), ...this.spent() });
     }
   }
 
@@ -208,10 +208,3 @@ export class RunningLane {
     return { usage: this.used(), counts: this.counts };
   }
 }
-
-const describe = (error: unknown): { code: string; message: string; retryable?: boolean } => {
-  const message = error instanceof Error ? error.message : String(error);
-  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'EAGENTDOWN';
-  const retryable = error instanceof ParleyError ? error.options.retryable : undefined;
-  return { code, message, ...(retryable !== undefined && { retryable }) };
-};

@@ -4,7 +4,7 @@ import type { Json } from '../src/contracts/frames.js';
 import { noAmount } from '../src/domain/budget.js';
 import type { Amount } from '../src/domain/session/setup.js';
 import { inSpan, workContext } from '../src/tracing.js';
-import { ask, AskError, type AskInput } from './ask.js';
+import { type AgentFailure, ask, AskError, type AskInput, failureOf } from './ask.js';
 import { beating } from './asking.js';
 import type { WorkMetrics } from './metrics.js';
 import type { AgentPort } from './ports.js';
@@ -22,7 +22,7 @@ export interface ToldCallInput extends AskInput {
 }
 
 /** No answer came: the agent's own code and words, or that the time was over. */
-export type NoAnswer = { code: string; message: string } | { late: true };
+export type NoAnswer = AgentFailure | { late: true };
 
 export interface ToldCall<O> {
   /** Milliseconds from now. */
@@ -60,16 +60,11 @@ export const toldCall = async <O>(
           if (signal.aborted) throw error;
           const usage = error instanceof AskError ? error.usage : noAmount;
           metrics.spent(adapter, usage);
-          return { outcome: fail(late.aborted ? { late: true } : reasonOf(error)), usage };
+          return { outcome: fail(late.aborted ? { late: true } : failureOf(error)), usage };
         }
       }),
     );
   } finally {
     told.end();
   }
-};
-
-const reasonOf = (error: unknown): { code: string; message: string } => {
-  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'EAGENTDOWN';
-  return { code, message: error instanceof Error ? error.message : String(error) };
 };

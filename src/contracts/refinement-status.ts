@@ -82,7 +82,14 @@ export const refinementResultSchema = z
 export type RefinementResult = z.infer<typeof refinementResultSchema>;
 
 export const refinementErrorSchema = z
-  .strictObject({ code: z.string(), message: z.string() })
+  .strictObject({
+    code: z.string(),
+    message: z.string(),
+    retryable: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Whether asking the agent again can help; left out: that is not known.' }),
+  })
   .meta({ id: 'RefinementError' });
 
 export const refinementAgentSchema = z

@@ -86,24 +86,29 @@ describe('a refinement', () => {
     expect(status.result).toMatchObject({ status: 'ABORTED', ...result });
   });
 
-  test.each<[string, RefinementOver, string, RegExp]>([
+  const gone = (fail: object): RefinementOver => ({ generator: { adapter: { kind: 'scripted', script: [{ fail }] } } });
+  test.each<[string, RefinementOver, string, boolean | undefined, RegExp]>([
     [
       'critic',
       { critiques: ['no', 'never'] },
       'EPROTO',
+      undefined,
       /the critic "critic" failed in iteration 1.*none with a score/,
     ],
+    ['a generator that is there', gone({ code: 'EPROTO', message: 'no such model' }), 'EPROTO', false, /no such model/],
+    ['a generator that has time', gone({ message: 'busy', retryable: true }), 'EAGENTDOWN', true, /busy/],
     [
       'time',
       { loop_control: { iteration_timeout_ms: 300 }, generator: silent },
       'ETIMEOUT',
+      undefined,
       /iteration_timeout_ms 300; there is no version/,
     ],
-    ['budget', { budget: { max_tokens: 0 } }, 'EBUDGET', /no version to give back \(budget\)/],
-  ])('without a score fails for want of %s, and says so', async (_, over, code, message) => {
+    ['budget', { budget: { max_tokens: 0 } }, 'EBUDGET', undefined, /no version to give back \(budget\)/],
+  ])('without a score fails for want of %s, and says so', async (_, over, code, retryable, message) => {
     const status = await ended(over);
     expect(status).toMatchObject({ lifecycle: 'failed', state: 'FAILED', result: null, best: null });
-    expect(status.error).toMatchObject({ code, message: expect.stringMatching(message) });
+    expect(status.error).toEqual({ code, message: expect.stringMatching(message), retryable });
   });
 
   test('that is cancelled keeps the best so far in its status', async () => {

@@ -35,8 +35,16 @@ export type RefinementPending = Extract<RefinementEffect, { id: number }>;
 export const roleOf = ({ type }: Pick<RefinementPending, 'type'>): RefinementRole =>
   type === 'generate' ? 'generator' : 'critic';
 
-/** No answer came: the agent failed for good (with its code), or the iteration's time was over. */
-export type CallFailure = { outcome: 'failed'; code: string; message: string } | { outcome: 'timeout' };
+/** What failed, with its code. */
+export interface CallFault {
+  code: string;
+  message: string;
+  /** Whether asking again can help; left out: that is not known. */
+  retryable?: boolean;
+}
+
+/** No answer came: the agent failed for good, or the iteration's time was over. */
+export type CallFailure = ({ outcome: 'failed' } & CallFault) | { outcome: 'timeout' };
 export type GenerateOutcome = { outcome: 'generated'; output: Json } | CallFailure;
 export type CritiqueOutcome =
   | { outcome: 'scored'; critique: Critique }

@@ -41,10 +41,11 @@ export const hear = (draft: RefinementDraft, event: Answer): void => {
   refinement.turn = hearCritic(draft, event.outcome);
 };
 
-const failed = (on: 'GENERATOR_FAILED' | 'CRITIC_FAILED', failure: CallFailure): Turn =>
-  failure.outcome === 'timeout'
-    ? { on: 'TIMED_OUT', fault: null }
-    : { on, fault: { code: failure.code, message: failure.message } };
+const failed = (on: 'GENERATOR_FAILED' | 'CRITIC_FAILED', failure: CallFailure): Turn => {
+  if (failure.outcome === 'timeout') return { on: 'TIMED_OUT', fault: null };
+  const { outcome: _, ...fault } = failure;
+  return { on, fault };
+};
 
 const hearGenerator = (
   draft: RefinementDraft,

@@ -1,4 +1,5 @@
 import type { RefinementReason, RefinementResult } from '../../contracts/refinement-status.js';
+import type { CallFault } from './effects.js';
 import type { RefinementEventName } from './machine.js';
 import { chosenVersion, factsOf, scoredVersions } from './scores.js';
 import type { RefinementState } from './state.js';
@@ -68,15 +69,12 @@ export const refinementResult = (refinement: RefinementState, on: RefinementEven
 };
 
 /** What is told where there is nothing to give back. */
-export const refinementFault = (
-  refinement: RefinementState,
-  on: RefinementEventName,
-): { code: string; message: string } => {
+export const refinementFault = (refinement: RefinementState, on: RefinementEventName): CallFault => {
   const reason = reasonOf(refinement, on);
   const left =
     refinement.versions.length > 0
       ? 'there is a version, but none with a score to give back'
       : 'there is no version to give back';
-  const code = refinement.turn?.fault?.code ?? 'ETIMEOUT';
-  return { code, message: `${whyOf(refinement, reason)}; ${left} (${reason})` };
+  const fault = refinement.turn?.fault ?? { code: 'ETIMEOUT' };
+  return { ...fault, message: `${whyOf(refinement, reason)}; ${left} (${reason})` };
 };

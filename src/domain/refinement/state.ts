@@ -3,7 +3,7 @@ import type { RefinementRole } from '../../contracts/refinement.js';
 import type { RefinementResult, RefinementStateName } from '../../contracts/refinement-status.js';
 import { noAmount } from '../budget.js';
 import type { Amount } from '../session/setup.js';
-import type { RefinementPending } from './effects.js';
+import type { CallFault, RefinementPending } from './effects.js';
 import type { RefinementEventName } from './machine.js';
 import type { Critique } from './rubric.js';
 import type { RefinementSetup } from './setup.js';
@@ -29,7 +29,7 @@ export interface VersionRecord {
 /** What the last call has brought, as the machine's next event; `fault` says what went wrong. */
 export interface Turn {
   on: Exclude<RefinementEventName, 'START' | 'CANCEL'>;
-  fault: { code: string; message: string } | null;
+  fault: CallFault | null;
 }
 
 /** A whole refinement as plain JSON: what continue-as-new carries, and `snapshot` returns. */
@@ -55,7 +55,7 @@ export interface RefinementState {
   /** Since when it waits for the call under way. */
   waitingSince: number | null;
   result: RefinementResult | null;
-  error: { code: string; message: string } | null;
+  error: CallFault | null;
   /** Events that came where nothing takes them. */
   dropped: number;
 }

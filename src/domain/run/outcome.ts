@@ -43,7 +43,7 @@ const reasonsOf = (status: StartedStatus): Reason[] => {
     case 'debate':
       return status.statements.filter(({ valid }) => !valid).map(({ failure }) => failure);
     case 'refinement':
-      return [];
+      return [status.error];
   }
 };
 

@@ -91,6 +91,9 @@ describe('the work of a step', () => {
     ['fan-out', 'a task had not ended', tasks(0.2, spent, null), true],
     ['fan-out', 'enough tasks were done, and what was made of them failed', tasks(0.8, spent), true],
     ['debate', 'roles could not be asked within its budget', debate({ valid: false, failure: spent }), false],
+    ['refinement', 'its agent says that it cannot help', { error: { ...refused, message: 'no such model' } }, false],
+    ['refinement', 'its agent may be there again', { error: { ...down, message: 'busy' } }, true],
+    ['refinement', 'nobody said anything of it', { error: { code: 'EPROTO', message: 'no score' } }, true],
     ['debate', 'it was decided', debate({ valid: true, failure: null }), true],
   ])('that is a %s which failed as %s is worth another try: %j', (kind, _, more, retryable) => {
     expect(outcomeOf(status(kind, 'failed', more))).toMatchObject({ outcome: 'failed', fault: { retryable } });
