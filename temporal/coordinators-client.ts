@@ -42,9 +42,13 @@ export const createCoordinatorsClient = (options: WorkClientOptions): Coordinato
   const coordinators = createWorkClient(coordinatorDefinition, options);
   return {
     ...coordinators,
-    feedback: (id, given, key) =>
-      coordinators.update(id, 'take feedback', (handle) =>
-        handle.executeUpdate(feedbackUpdate, { args: [given], ...(key !== undefined && { updateId: key }) }),
+    feedback: (id, given, key, withinMs) =>
+      coordinators.update(
+        id,
+        'take feedback',
+        (handle) =>
+          handle.executeUpdate(feedbackUpdate, { args: [given], ...(key !== undefined && { updateId: key }) }),
+        withinMs,
       ),
     respond: (id, given) =>
       coordinators.update(id, 'take answers', (handle) => handle.executeUpdate(responsesUpdate, { args: [given] })),

@@ -29,9 +29,13 @@ export const createDebatesClient = (options: WorkClientOptions): DebatesPort => 
   const debates = createWorkClient(debateDefinition, options);
   return {
     ...debates,
-    feedback: (id, given, key) =>
-      debates.update(id, 'take feedback', (handle) =>
-        handle.executeUpdate(feedbackUpdate, { args: [given], ...(key !== undefined && { updateId: key }) }),
+    feedback: (id, given, key, withinMs) =>
+      debates.update(
+        id,
+        'take feedback',
+        (handle) =>
+          handle.executeUpdate(feedbackUpdate, { args: [given], ...(key !== undefined && { updateId: key }) }),
+        withinMs,
       ),
   };
 };

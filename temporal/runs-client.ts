@@ -21,9 +21,13 @@ export const createRunsClient = (options: WorkClientOptions): RunsPort => {
   const runs = createWorkClient(runDefinition, options);
   return {
     ...runs,
-    feedback: (id, given, key) =>
-      runs.update(id, 'take feedback', (handle) =>
-        handle.executeUpdate(feedbackUpdate, { args: [given], ...(key !== undefined && { updateId: key }) }),
+    feedback: (id, given, key, withinMs) =>
+      runs.update(
+        id,
+        'take feedback',
+        (handle) =>
+          handle.executeUpdate(feedbackUpdate, { args: [given], ...(key !== undefined && { updateId: key }) }),
+        withinMs,
       ),
   };
 };

@@ -26,10 +26,18 @@ import {
  * which otherwise stands in the same line.
  */
 const answersAtOnce = 256;
+/** Milliseconds that one try may take: what stands in a line stays there, instead of coming again and again. */
+const [shortestTryMs, longestTryMs] = [5_000, 30_000];
 /** Milliseconds of one call in which answers that were not taken are given again. */
 const callPatienceMs = 120_000;
 /** Milliseconds before what is busy is given its answer again. */
 const retryMs = 250;
+
+/** One giving of an answer. */
+interface Try {
+  key: string;
+  withinMs: number;
+}
 
 /** Where answers are given: what asks, what was last seen of it, and who hears that it has taken an answer. */
 export interface AnswerDesk {
@@ -52,7 +60,7 @@ const answerShown = async (
   desk: AnswerDesk,
   answer: MeantAnswer,
   answerer: Answerer,
-  key: string,
+  { key, withinMs }: Try,
 ): Promise<Outcome | null> => {
   const item = desk.item(answer.work_id);
   const asking = desk.kinds.find(({ kind }) => kind === item?.kind);
@@ -65,7 +73,7 @@ const answerShown = async (
   const given = givenOf(answer, request, answerer);
   const repeated = given.response === 'approve' && names.some((name) => sameWord(name, given.provided_by));
   try {
-    const receipt = await asking.port.feedback(item.work_id, given, key);
+    const receipt = await asking.port.feedback(item.work_id, given, key, withinMs);
     await desk.onAnswered({ id: item.work_id, kind, tenant }, request.request_id, receipt.outcome);
     return { applied: { ...receipt, work_id: item.work_id, repeated } };
   } catch (error) {
@@ -74,7 +82,12 @@ const answerShown = async (
   }
 };
 
-const answerOne = async (desk: AnswerDesk, answer: MeantAnswer, answerer: Answerer, key: string): Promise<Outcome> => {
+const answerOne = async (
+  desk: AnswerDesk,
+  answer: MeantAnswer,
+  answerer: Answerer,
+  { key, withinMs }: Try,
+): Promise<Outcome> => {
   const { caller, asOf } = answerer;
   const found = await findAsking(desk.kinds, answer.work_id, caller);
   if (!found) {
@@ -91,7 +104,7 @@ const answerOne = async (desk: AnswerDesk, answer: MeantAnswer, answerer: Answer
   if (closed) return closed;
   const repeated = asked ? isRepeat(asked, given) : false;
   try {
-    const receipt = await asking.port.feedback(asks.workId, given, key);
+    const receipt = await asking.port.feedback(asks.workId, given, key, withinMs);
     const { workId: id, kind, tenant } = asks;
     await desk.onAnswered({ id, kind, tenant }, given.request_id, receipt.outcome);
     return { applied: { ...receipt, work_id: asks.workId, repeated } };
@@ -159,17 +172,25 @@ export const answerAll = async (
   answerer: Answerer,
 ): Promise<Answered> => {
   const callUntil = Date.now() + callPatienceMs;
+  let heardAt = 0;
   const give = async (answer: MeantAnswer): Promise<Outcome> => {
-    const until = Math.min(callUntil, Date.now() + desk.patienceMs);
+    const startedAt = Date.now();
+    // While others are heard this one stands in their line; where nothing moves, nobody waits for long.
+    const leftMs = (): number => Math.min(callUntil, Math.max(startedAt, heardAt) + desk.patienceMs) - Date.now();
     // One key for all tries: where the first one is still on its way, the others wait for it.
     const [shownKey, key] = [randomUUID(), randomUUID()];
     for (;;) {
+      const withinMs = Math.min(Math.max(shortestTryMs, leftMs()), longestTryMs);
       try {
-        return (await answerShown(desk, answer, answerer, shownKey)) ?? (await answerOne(desk, answer, answerer, key));
+        const outcome =
+          (await answerShown(desk, answer, answerer, { key: shownKey, withinMs })) ??
+          (await answerOne(desk, answer, answerer, { key, withinMs }));
+        heardAt = Date.now();
+        return outcome;
       } catch (error) {
         if (!(error instanceof ParleyError)) throw error;
         // It may have been taken all the same; giving it once more changes nothing then.
-        if (!error.retryable || Date.now() + retryMs > until) return unanswered(desk, answer, error);
+        if (!error.retryable || leftMs() < retryMs) return unanswered(desk, answer, error);
         await delay(retryMs);
       }
     }

@@ -114,11 +114,11 @@ export interface SessionsPort extends WorkPort<SessionSetup, SessionStatus> {
 export interface FeedbackPort {
   /**
    * Answers an open request of running work. Sending the same answer again is no fault. `key` names this giving of it: with the
-   * same key it is given once, and whoever waits for it waits on.
+   * same key it is given once, and whoever waits for it waits on, for `withinMs` milliseconds where that is given.
    * @throws ParleyError not_found, wrong_state (closed, expired, another request), conflict (the content has changed),
    * forbidden (this person may not), invalid_request (no such option)
    */
-  feedback(id: string, given: GivenFeedback, key?: string): Promise<FeedbackReceipt>;
+  feedback(id: string, given: GivenFeedback, key?: string, withinMs?: number): Promise<FeedbackReceipt>;
 }
 
 export interface DebatesPort extends WorkPort<DebateSetup, DebateStatus>, FeedbackPort {}

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import request from 'supertest';
 import { roles } from '../../src/contracts/access.js';
 import type { InboxAnswered, InboxList } from '../../src/contracts/inbox.js';
@@ -452,6 +453,23 @@ describe('answers to many requests', () => {
       { code: 'unavailable', open: true, valid: ['approve', 'request_changes', 'reject'] },
     ]);
     expect(reprompt).toContain('    d1: approve');
+  });
+
+  test('stand in their line for as long as others of the same call are taken', async () => {
+    const { ports, asking, list, answered } = anInbox();
+    ports.inbox = new Inbox(asking, [asking], { givingMs: 1_200 });
+    const others = ['d1', 'd2', 'd3'];
+    for (const id of [...others, 'last']) asking.ask(id);
+    await list();
+    const feedback = asking.feedback.bind(asking);
+    asking.feedback = async (id, given) => {
+      if (id !== 'last') await delay(600 * (others.indexOf(id) + 1));
+      else if (!others.every((other) => asking.held.get(other)!.isOver))
+        throw new ParleyError('unavailable', 'They do not answer now.', { retryable: true });
+      return await feedback(id, given);
+    };
+    const { applied, errors } = await answered(['last', ...others].map((id) => ({ work_id: id, response: 'approve' })));
+    expect([applied.length, errors]).toEqual([4, []]);
   });
 
   test('with as_of answer nothing that was asked since, also when they are sent again', async () => {
