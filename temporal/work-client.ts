@@ -117,8 +117,7 @@ export const createWorkClient = <Setup extends WorkSetup, Status extends WorkSta
   // Temporal keeps one query for a workflow that is at work, and puts others off for seconds.
   const queryTurns = createTurns(1);
   const nextStatus = createNextAnswers<Status>();
-  const query = <T>(id: string, ask: () => Promise<T>): Promise<T> =>
-    queryTurns(id, () => within(id, deadlineMs, ask));
+  const query = <T>(id: string, ask: () => Promise<T>): Promise<T> => queryTurns(id, () => within(id, deadlineMs, ask));
   /** Ids seen to be of this kind: others are not queried, since no worker of ours could answer for them. */
   const seen = new Set<string>();
   const remember = (id: string): void => {

@@ -32,6 +32,17 @@ export const watchFor = (watched: Page, origin: string, complain: (text: string)
   });
 };
 
+/** What the gateway answered where it failed: the browser's complaint of it says no more than the status. */
+export const watchFailures = (watched: Page): string[] => {
+  const failures: string[] = [];
+  watched.on('response', (response) => {
+    if (response.status() < 500) return;
+    const said = (text: string): number => failures.push(`${response.status()} ${response.url()}: ${text}`);
+    response.text().then(said, () => said('its body is gone'));
+  });
+  return failures;
+};
+
 /**
  * Leaves a tab as a new one would be, for the next test: a tab of its own costs the browser more than most tests do, and the
  * page keeps what it keeps for its tab alone.

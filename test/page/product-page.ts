@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { type Product, startProduct } from '../support/product.js';
-import { launchBrowser, resetTab, watchFor, withBrowser } from './browser.js';
+import { launchBrowser, resetTab, watchFailures, watchFor, withBrowser } from './browser.js';
 
 let browser: Browser;
 export let product: Product;
 export let page: Page;
 let complaints: string[];
+let failures: string[];
 const complain = (text: string): void => void complaints.push(text);
 /** What the browser itself reports of a refusal or a cut that the test has made. */
 export const expectComplaint = (part: string): void => {
@@ -49,6 +50,7 @@ export const describePage = (
       [browser, product] = await Promise.all([launchBrowser(), startProduct(environment)]);
       page = await browser.newPage({ reducedMotion: 'reduce' });
       watchFor(page, 'http://127.0.0.1:', complain);
+      failures = watchFailures(page);
     });
     afterAll(async () => {
       await browser?.close();
@@ -56,10 +58,11 @@ export const describePage = (
     });
     beforeEach(() => {
       complaints = [];
+      failures.splice(0);
     });
     afterEach(async () => {
       await resetTab(page);
-      expect(complaints).toEqual([]);
+      expect(complaints.length === 0 ? [] : [...complaints, ...failures]).toEqual([]);
     });
 
     tests();
