@@ -21,26 +21,39 @@ export const launchBrowser = (): Promise<Browser> =>
     ],
   });
 
-/** Tells `complain` what a page complains of: console errors, uncaught errors, and requests to anywhere else. */
-export const watchFor = (watched: Page, origin: string, complain: (text: string) => void): void => {
-  watched.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complain(message.text());
-  });
-  watched.on('pageerror', (error) => complain(error.message));
-  watched.on('request', (request) => {
-    if (!request.url().startsWith(origin)) complain(`asked ${request.url()}`);
-  });
-};
-
-/** What the gateway answered where it failed: the browser's complaint of it says no more than the status. */
-export const watchFailures = (watched: Page): string[] => {
+/**
+ * What the browser complains of in one test after the other: console errors, uncaught errors, and requests to anywhere else.
+ * `expect` names what the test has brought about itself: the browser may say so after the page has shown it.
+ */
+export const createComplaints = () => {
+  const complaints: string[] = [];
+  const expected: string[] = [];
   const failures: string[] = [];
-  watched.on('response', (response) => {
-    if (response.status() < 500) return;
-    const said = (text: string): number => failures.push(`${response.status()} ${response.url()}: ${text}`);
-    response.text().then(said, () => said('its body is gone'));
-  });
-  return failures;
+  return {
+    watch: (watched: Page, origin: string): void => {
+      watched.on('console', (message) => {
+        if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+      });
+      watched.on('pageerror', (error) => complaints.push(error.message));
+      watched.on('request', (request) => {
+        if (!request.url().startsWith(origin)) complaints.push(`asked ${request.url()}`);
+      });
+      watched.on('response', (response) => {
+        if (response.status() < 500) return;
+        const said = (text: string): number => failures.push(`${response.status()} ${response.url()}: ${text}`);
+        response.text().then(said, () => said('its body is gone'));
+      });
+    },
+    begin: (): void => {
+      for (const list of [complaints, expected, failures]) list.splice(0);
+    },
+    expect: (part: string): void => void expected.push(part),
+    /** What nobody expected, and what the gateway answered where it failed: the browser says no more than the status. */
+    unexpected: (): string[] => {
+      const left = complaints.filter((text) => !expected.some((part) => text.includes(part)));
+      return left.length === 0 ? [] : [...left, ...failures];
+    },
+  };
 };
 
 /**

@@ -10,13 +10,12 @@ import {
   startFakeGateway,
   stateEvent,
 } from '../cli/fake-gateway.js';
-import { launchBrowser, resetTab, watchFor, withBrowser } from './browser.js';
+import { createComplaints, launchBrowser, resetTab, withBrowser } from './browser.js';
 
 let browser: Browser;
 let gateway: FakeGateway;
 let page: Page;
-let complaints: string[];
-const complain = (text: string): void => void complaints.push(text);
+const complaints = createComplaints();
 
 const ask = async (question: string): Promise<FakeSession> => {
   const started = new Promise<FakeSession>((resolve) => (gateway.onStart = resolve));
@@ -40,19 +39,19 @@ withBrowser('the page', () => {
   beforeAll(async () => {
     [browser, gateway] = await Promise.all([launchBrowser(), startFakeGateway()]);
     page = await browser.newPage({ reducedMotion: 'reduce' });
-    watchFor(page, gateway.url, complain);
+    complaints.watch(page, gateway.url);
   });
   afterAll(async () => {
     await browser?.close();
     await gateway?.close();
   });
   beforeEach(() => {
-    complaints = [];
+    complaints.begin();
     gateway.sessions.clear();
   });
   afterEach(async () => {
     await resetTab(page);
-    expect(complaints).toEqual([]);
+    expect(complaints.unexpected()).toEqual([]);
   });
 
   test('asks with the keyboard alone, and shows partial, provisional, withdrawal and final', async () => {
@@ -102,7 +101,7 @@ withBrowser('the page', () => {
     expect(await page.locator('.event-id').allTextContents()).toEqual(session.events.map(({ id }) => String(id)));
     expect(session.connections).toEqual(['', String(known)]);
     // The browser itself reports the cut as an error on the console: that one is ours.
-    complaints = complaints.filter((text) => !text.includes('net::ERR'));
+    complaints.expect('net::ERR');
   });
 
   test('cancels a session', async () => {
@@ -151,7 +150,7 @@ withBrowser('the page', () => {
     const alert = page.getByRole('alert');
     await alert.getByText('lanes.0.adapter.model').waitFor();
     // The browser reports the refusal itself.
-    complaints = complaints.filter((text) => !text.includes('422'));
+    complaints.expect('422');
   });
 
   test('offers a skip link first, and every field has a name', async () => {
@@ -195,7 +194,7 @@ withBrowser('the page', () => {
     let session: FakeSession | undefined;
     guarded.onStart = (started) => (session = started);
     const keyed = await browser.newPage();
-    watchFor(keyed, guarded.url, complain);
+    complaints.watch(keyed, guarded.url);
     try {
       await keyed.goto(guarded.url);
       await keyed.getByLabel('API key').fill('wrong');
@@ -214,6 +213,6 @@ withBrowser('the page', () => {
       await guarded.close();
     }
     // The browser reports each refusal itself.
-    complaints = complaints.filter((text) => !text.includes('401'));
+    complaints.expect('401');
   });
 });

@@ -1,18 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { type Product, startProduct } from '../support/product.js';
-import { launchBrowser, resetTab, watchFailures, watchFor, withBrowser } from './browser.js';
+import { createComplaints, launchBrowser, resetTab, withBrowser } from './browser.js';
 
 let browser: Browser;
 export let product: Product;
 export let page: Page;
-let complaints: string[];
-let failures: string[];
-const complain = (text: string): void => void complaints.push(text);
+const complaints = createComplaints();
 /** What the browser itself reports of a refusal or a cut that the test has made. */
-export const expectComplaint = (part: string): void => {
-  complaints = complaints.filter((text) => !text.includes(part));
-};
+export const expectComplaint = complaints.expect;
 
 export const region = (name: string | RegExp): Locator => page.getByRole('region', { name });
 export const heading = (level: number, name: string | RegExp): Promise<void> =>
@@ -49,20 +45,16 @@ export const describePage = (
     beforeAll(async () => {
       [browser, product] = await Promise.all([launchBrowser(), startProduct(environment)]);
       page = await browser.newPage({ reducedMotion: 'reduce' });
-      watchFor(page, 'http://127.0.0.1:', complain);
-      failures = watchFailures(page);
+      complaints.watch(page, 'http://127.0.0.1:');
     });
     afterAll(async () => {
       await browser?.close();
       await product?.stop();
     });
-    beforeEach(() => {
-      complaints = [];
-      failures.splice(0);
-    });
+    beforeEach(complaints.begin);
     afterEach(async () => {
       await resetTab(page);
-      expect(complaints.length === 0 ? [] : [...complaints, ...failures]).toEqual([]);
+      expect(complaints.unexpected()).toEqual([]);
     });
 
     tests();
