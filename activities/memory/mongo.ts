@@ -17,8 +17,11 @@ import { cosineOfScore, VectorIndex, vectorSearchStages } from './mongo-vectors.
 import { fuse, wordsOf } from './rank.js';
 import { byElo, checked, inShort, searchText, successOf } from './remembered.js';
 
-/** Milliseconds, unless the URI names its own: after these a server that cannot be found, or that says nothing more, is dead. */
+/** Milliseconds after which a server that cannot be found, or that says nothing more, is dead. */
 const timeouts = { serverSelectionTimeoutMS: 500, socketTimeoutMS: 10_000 };
+/** Those that the URI does not name itself. */
+export const timeoutsBeside = (uri: string): Partial<typeof timeouts> =>
+  Object.fromEntries(Object.entries(timeouts).filter(([name]) => !new RegExp(`[?&]${name}=`, 'i').test(uri)));
 /** The newest traces of a tenant, which are compared here where the server cannot do it. */
 const comparedHere = 1_000;
 
@@ -66,10 +69,7 @@ export class MongoMirror implements MirrorPort {
   /** Connects at first use. @throws ParleyError when the URI is none */
   constructor(uri: string, options: MongoMirrorOptions) {
     try {
-      this.#client = new MongoClient(uri, {
-        appName: 'parley',
-        ...Object.fromEntries(Object.entries(timeouts).filter(([name]) => !new RegExp(`[?&]${name}=`, 'i').test(uri))),
-      });
+      this.#client = new MongoClient(uri, { appName: 'parley', ...timeoutsBeside(uri) });
     } catch (error) {
       throw wrongUri(error);
     }

@@ -1,6 +1,6 @@
 import { MongoClient, MongoError } from 'mongodb';
 import { hashingEmbedder } from '../../../activities/memory/hashing-embedder.js';
-import { MongoMirror } from '../../../activities/memory/mongo.js';
+import { MongoMirror, timeoutsBeside } from '../../../activities/memory/mongo.js';
 import { explained } from '../../../activities/memory/mongo-errors.js';
 import { cosineOfScore, VectorIndex, vectorSearchStages } from '../../../activities/memory/mongo-vectors.js';
 import type { SimilarTrace, TraceRecord } from '../../../src/contracts/memory.js';
@@ -135,6 +135,11 @@ describeWithServer('memory in MongoDB (needs FerretDB)', () => {
       await proxy.close();
     }
   });
+});
+
+test('a server that falls silent is given up after ten seconds, unless the URI says otherwise', () => {
+  expect(timeoutsBeside('mongodb://host/shop')).toEqual({ serverSelectionTimeoutMS: 500, socketTimeoutMS: 10_000 });
+  expect(timeoutsBeside('mongodb://host/shop?sockettimeoutms=5')).toEqual({ serverSelectionTimeoutMS: 500 });
 });
 
 describe('a MongoDB that nobody answers for', () => {
