@@ -34,19 +34,53 @@ describeWithSandbox('a debate that asks for approval', () => {
   const answer = (id: string, body: object) =>
     product.post(`/v1/debates/${id}/feedback`, { provided_by: 'anna', ...body });
 
-  test('waits for a person, says for what, and is found by it', async () => {
-    const status = await begin();
-    expect(status).toMatchObject({ state: 'AWAITING_APPROVAL', lifecycle: 'waiting', waiting: { for: 'person' } });
-    const request = openRequest(status);
-    expect(request).toMatchObject({
-      type: 'approval',
-      on_timeout: 'reject',
-      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+  describe('that nobody has answered yet', () => {
+    let open: DebateStatus;
+    beforeAll(async () => {
+      open = await begin();
     });
-    expect(request.options.map(({ value }) => value)).toEqual(['approve', 'request_changes', 'reject']);
-    const { searchAttributes } = await product.client.workflow.getHandle(status.id).describe();
-    expect(searchAttributes['ParleyAwaiting']).toEqual([true]);
-    await answer(status.id, { request_id: request.request_id, response: 'reject' });
+    afterAll(async () => {
+      await answer(open.id, { request_id: openRequest(open).request_id, response: 'reject' });
+    });
+
+    test('waits for a person, says for what, and is found by it', async () => {
+      expect(open).toMatchObject({ state: 'AWAITING_APPROVAL', lifecycle: 'waiting', waiting: { for: 'person' } });
+      const request = openRequest(open);
+      expect(request).toMatchObject({
+        type: 'approval',
+        on_timeout: 'reject',
+        digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+      });
+      expect(request.options.map(({ value }) => value)).toEqual(['approve', 'request_changes', 'reject']);
+      const { searchAttributes } = await product.client.workflow.getHandle(open.id).describe();
+      expect(searchAttributes['ParleyAwaiting']).toEqual([true]);
+    });
+
+    test.each<[string, (status: DebateStatus) => object, number, RegExp]>([
+      [
+        'another request',
+        () => ({ request_id: 'fr-20200101-abcdef', response: 'approve' }),
+        409,
+        /the open request is fr-/,
+      ],
+      [
+        'an option that is none',
+        (s) => ({ request_id: openRequest(s).request_id, response: 'maybe' }),
+        422,
+        /choose approve, request_changes, reject/,
+      ],
+      [
+        'content that has changed',
+        (s) => ({ request_id: openRequest(s).request_id, response: 'approve', digest: '0'.repeat(64) }),
+        409,
+        /Look at it again/,
+      ],
+      ['no request at all', () => ({ response: 'approve' }), 422, /request_id/],
+    ])('refuses an answer to %s, and nothing has changed', async (_, body, status, message) => {
+      const refused = await answer(open.id, body(open));
+      expect([refused.status, JSON.stringify(refused.body)]).toEqual([status, expect.stringMatching(message)]);
+      expect(await product.debates.status(open.id)).toEqual(open);
+    });
   });
 
   test('runs once it is approved, in any spelling, and tells who did', async () => {
@@ -68,34 +102,6 @@ describeWithSandbox('a debate that asks for approval', () => {
     expect(late.status).toBe(409);
   });
 
-  test.each<[string, (status: DebateStatus) => object, number, RegExp]>([
-    [
-      'another request',
-      () => ({ request_id: 'fr-20200101-abcdef', response: 'approve' }),
-      409,
-      /the open request is fr-/,
-    ],
-    [
-      'an option that is none',
-      (s) => ({ request_id: openRequest(s).request_id, response: 'maybe' }),
-      422,
-      /choose approve, request_changes, reject/,
-    ],
-    [
-      'content that has changed',
-      (s) => ({ request_id: openRequest(s).request_id, response: 'approve', digest: '0'.repeat(64) }),
-      409,
-      /Look at it again/,
-    ],
-    ['no request at all', () => ({ response: 'approve' }), 422, /request_id/],
-  ])('refuses an answer to %s, and nothing has changed', async (_, body, status, message) => {
-    const before = await begin();
-    const refused = await answer(before.id, body(before));
-    expect([refused.status, JSON.stringify(refused.body)]).toEqual([status, expect.stringMatching(message)]);
-    expect(await product.debates.status(before.id)).toMatchObject({ state: 'AWAITING_APPROVAL' });
-    await product.post(`/v1/debates/${before.id}/cancel`);
-  });
-
   test('goes on after two different people where it needs two, and counts nobody twice', async () => {
     const status = await begin({ k: 2 });
     const { request_id } = openRequest(status);
@@ -111,7 +117,7 @@ describeWithSandbox('a debate that asks for approval', () => {
 
   test('is decided by one of two people who answer at the same moment, and the other is told who and when', async () => {
     // Whether both arrive in one task of the workflow is chance: several debates have both cases.
-    const all = await Promise.all(Array.from({ length: 6 }, () => begin()));
+    const all = await Promise.all(Array.from({ length: 3 }, () => begin()));
     for (const status of all) {
       const { request_id } = openRequest(status);
       const both = await Promise.all([
