@@ -1,8 +1,20 @@
+import type { DebateStatus } from '../../src/contracts/debate-status.js';
 import type { SessionStatus } from '../../src/contracts/session-status.js';
+import type { WebhookItem, WebhookList } from '../../src/contracts/webhook.js';
+import { removeWorkspaces } from '../support/debate-bodies.js';
+import { describeWithSandbox } from '../support/describe-with.js';
 import { call, makeInstallation, type Running, until } from '../support/installation.js';
+import { findSandbox } from '../support/parts.js';
+import { type Received, type Receiver, startReceiver } from '../support/webhook-receiver.js';
+import { idOf, isHeld, killedDebates, letGo, workspaceOf } from './killed-debates.js';
 
 const installation = makeInstallation();
-afterAll(installation.remove);
+let receiver: Receiver;
+afterAll(async () => {
+  installation.remove();
+  removeWorkspaces();
+  await receiver?.close();
+});
 
 const scripted = (lane_id: string, ...script: object[]) => ({ lane_id, adapter: { kind: 'scripted', script } });
 const quick = { id: 'quick', prompt: 'Which?', lanes: [scripted('a', { final: 'blue' })] };
@@ -12,29 +24,56 @@ const underWay = {
   policy: { deadline_ms: 120_000, early_exit: { enabled: false } },
   lanes: [
     scripted('fast', { after_ms: 50, final: 'blue' }),
-    scripted('slow', { after_ms: 100, partial: 'bl' }, { after_ms: 3_000, partial: 'ue' }, { final: 'blue' }),
+    scripted('slow', { after_ms: 100, partial: 'bl' }, { after_ms: 5_000, partial: 'ue' }, { final: 'blue' }),
   ],
 };
+const debates = findSandbox() === null ? [] : Object.entries(killedDebates);
 
-describe('when everything is killed in the middle of a session', () => {
-  let before: { quickEvents: string };
+/** Everything is killed once, in the middle of all of them. */
+describe('when everything is killed', () => {
+  let before: { quickEvents: string; delivered: Received };
   let second: Running;
 
   beforeAll(async () => {
+    receiver = await startReceiver();
+    receiver.answers.push('silence');
     const first = await installation.start();
+    const begin = async (path: string, body: object): Promise<void> => {
+      const { status, text } = await call(first.url, path, body);
+      if (status !== 202) throw new Error(text);
+    };
     await call(first.url, '/v1/sessions?wait=30', quick);
-    before = { quickEvents: (await call(first.url, '/v1/sessions/quick/events')).text };
-    await call(first.url, '/v1/sessions', underWay);
-    await until<SessionStatus>(
-      first.url,
-      '/v1/sessions/under-way',
-      ({ lanes }) => lanes[0]!.state === 'FINALIZED' && lanes[1]!.state === 'STREAMING',
-    );
+    await begin('/v1/sessions', { ...quick, id: 'told', webhooks: [{ url: receiver.url }] });
+    for (const [name, { holds, body }] of debates)
+      if (holds) await begin('/v1/debates', { ...body(workspaceOf(name)), id: idOf(name) });
+    for (const [name, { holds }] of debates)
+      while (holds && !isHeld(workspaceOf(name), holds.name)) await new Promise((resolve) => setTimeout(resolve, 50));
+    // It has come to the receiver, which does not answer, so that nobody knows of it.
+    const [delivered] = await receiver.until('told', 1);
+    before = { quickEvents: (await call(first.url, '/v1/sessions/quick/events')).text, delivered: delivered! };
+    // From here on the moments pass.
+    await begin('/v1/sessions', underWay);
+    for (const [name, { holds, body }] of debates) {
+      if (!holds) await begin('/v1/debates', { ...body(workspaceOf(name)), id: idOf(name) });
+      else if (!holds.untilKilled) letGo(workspaceOf(name), holds.name);
+    }
+    await Promise.all([
+      until<SessionStatus>(
+        first.url,
+        '/v1/sessions/under-way',
+        ({ lanes }) => lanes[0]!.state === 'FINALIZED' && lanes[1]!.state === 'STREAMING',
+      ),
+      ...debates.map(async ([name, { when }]) => {
+        if (when) await until<DebateStatus>(first.url, `/v1/debates/${idOf(name)}`, when);
+      }),
+    ]);
     await installation.kill(first);
+    receiver.answers.splice(0);
+    for (const [name, { holds }] of debates) if (holds?.untilKilled) letGo(workspaceOf(name), holds.name);
     second = await installation.start();
-  }, 120_000);
+  }, 240_000);
 
-  test('it finishes after the restart, and only the lane that had not ended is called again', async () => {
+  test('a session finishes after the restart, and only the lane that had not ended is called again', async () => {
     const ended = await until<SessionStatus>(
       second.url,
       '/v1/sessions/under-way',
@@ -59,8 +98,41 @@ describe('when everything is killed in the middle of a session', () => {
     expect((await call(second.url, '/v1/sessions/quick/events')).text).toBe(before.quickEvents);
   });
 
-  test('a drain at the end stops it without an error', async () => {
-    second.child.kill('SIGTERM');
-    expect(await second.ended).toEqual([0, null]);
+  test('in the middle of a delivery, it is delivered all the same, under the same id and of the same content', async () => {
+    const [, after] = await receiver.until('told', 2);
+    expect([after!.body, after!.headers['webhook-id']]).toEqual([
+      before.delivered.body,
+      before.delivered.headers['webhook-id'],
+    ]);
+    const { items } = await until<WebhookList>(
+      second.url,
+      '/v1/webhooks?state=delivered',
+      ({ items: delivered }) => delivered.length > 0,
+    );
+    expect(items.map(({ work_id, type }: WebhookItem) => [work_id, type])).toEqual([
+      ['told', 'parley.session.completed'],
+    ]);
   }, 60_000);
+
+  describeWithSandbox('in the middle of a debate,', () => {
+    test.each(Object.keys(killedDebates))(
+      '%s, it ends as it would have',
+      async (name) => {
+        const ended = await until<DebateStatus>(
+          second.url,
+          `/v1/debates/${idOf(name)}`,
+          ({ lifecycle }) => lifecycle === 'completed',
+        );
+        killedDebates[name]!.then(ended, workspaceOf(name));
+      },
+      60_000,
+    );
+  });
+
+  describe('once more, by a drain,', () => {
+    test('it stops without an error', async () => {
+      second.child.kill('SIGTERM');
+      expect(await second.ended).toEqual([0, null]);
+    }, 60_000);
+  });
 });
