@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Verdict } from '../../src/domain/deploy-check.js';
+import { type Edit, writeEditedBundle } from '../support/edited-bundle.js';
 import { type Product, startProduct } from '../support/product.js';
 import { aRefinement } from '../support/refinement-bodies.js';
 import { runCli } from '../support/run-cli.js';
@@ -13,41 +13,29 @@ const fixture = (path: string): string => fileURLToPath(new URL(`../replay/${pat
 const scratch = mkdtempSync(join(tmpdir(), 'parley-deploy-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-interface Edit {
-  file: string;
-  from: string;
-  to: string;
-}
-const renamed: Edit = {
-  file: 'workflows/refinement.ts',
-  from: 'const { generateVersion, scoreVersion }',
-  to: 'const { generateDraft: generateVersion, scoreVersion }',
+/** The workflows after an edit: an activity has another name; effects happen in another order; what may be otherwise is. */
+const variants: Record<'renamed' | 'reordered' | 'harmless', Edit[]> = {
+  renamed: [
+    { from: /const \{ generateVersion, scoreVersion \}/, to: 'const { generateDraft: generateVersion, scoreVersion }' },
+  ],
+  reordered: [
+    {
+      from: /\(const effect of step\.effects\)\s*run\.perform/,
+      to: '(const effect of step.effects.toReversed())run.perform',
+    },
+  ],
+  harmless: [
+    {
+      from: /\(0, ?(\w+)\.setHandler\)\(\w+\.placeQuery,/,
+      to: "(0,$1.setHandler)((0,$1.defineQuery)('more'), () => 1);$&",
+    },
+    { from: /deadline, gap or expiry/, to: 'when the time has come' },
+  ],
 };
-const reordered: Edit = {
-  file: 'workflows/work.ts',
-  from: 'for (const effect of step.effects) run.perform',
-  to: 'for (const effect of step.effects.toReversed()) run.perform',
-};
-const harmless: Edit[] = [
-  { file: 'workflows/work.ts', from: '  allHandlersFinished,\n', to: '  allHandlersFinished,\n  defineQuery,\n' },
-  {
-    file: 'workflows/work.ts',
-    from: 'setHandler(placeQuery,',
-    to: "setHandler(defineQuery('more'), () => 1);\n    setHandler(placeQuery,",
-  },
-  { file: 'workflows/work.ts', from: 'deadline, gap or expiry', to: 'when the time has come' },
-];
-
-/** The workflows with edits, bundled by the project's own bundler in folders of their own. */
 const variant = (name: string): string => join(scratch, `${name}.cjs`);
 beforeAll(() => {
-  const script = fileURLToPath(new URL('./build-variants.js', import.meta.url));
-  const variants = { renamed: [renamed], reordered: [reordered], harmless };
-  const { status, stderr } = spawnSync(process.execPath, [script, scratch, JSON.stringify(variants)], {
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(stderr);
-}, 240_000);
+  for (const [name, edits] of Object.entries(variants)) writeEditedBundle(variant(name), edits);
+});
 
 interface Answer {
   ok: boolean;

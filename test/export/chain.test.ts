@@ -1,9 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { WorkExport } from '../../src/contracts/export.js';
+import { writeEditedBundle } from '../support/edited-bundle.js';
 import { type Product, startProduct } from '../support/product.js';
 import { runCli } from '../support/run-cli.js';
 import { external, says, silent } from '../support/session-bodies.js';
@@ -14,15 +13,10 @@ const bundle = join(scratch, 'short.cjs');
 let product: Product;
 const before = process.env['TEST_WORKFLOW_BUNDLE'];
 beforeAll(async () => {
-  const edits = [{ file: 'workflows/session.ts', from: 'updatesPerRun = 1_500', to: 'updatesPerRun = 4' }];
-  const script = fileURLToPath(new URL('../deploy/build-variants.js', import.meta.url));
-  const { status, stderr } = spawnSync(process.execPath, [script, scratch, JSON.stringify({ short: edits })], {
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(stderr);
+  writeEditedBundle(bundle, [{ from: /updatesPerRun = 1_?500/, to: 'updatesPerRun = 4' }]);
   process.env['TEST_WORKFLOW_BUNDLE'] = bundle;
   product = await startProduct();
-}, 120_000);
+});
 afterAll(async () => {
   process.env['TEST_WORKFLOW_BUNDLE'] = before;
   await product?.stop();

@@ -1,7 +1,8 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeWorkflowBundle } from '../../temporal/bundle.js';
+import { withoutSourceMap } from '../../temporal/built-bundle.js';
+import { bundleWorkflows } from '../../temporal/bundle.js';
 import { findServerProgram, waysToServer } from '../../temporal/find-server.js';
 import { startEmbeddedServer } from '../../temporal/server.js';
 
@@ -19,7 +20,8 @@ export default async function globalSetup(): Promise<void> {
   process.env['TEST_TEMPORAL_CLI'] = found.executable;
   const bundle = join(folder, 'workflow-bundle.cjs');
   try {
-    await writeWorkflowBundle(bundle);
+    // Dozens of workers read it; where one of them names a line, it is a line of the bundle.
+    await writeFile(bundle, withoutSourceMap(await bundleWorkflows()));
     process.env['TEST_WORKFLOW_BUNDLE'] = bundle;
   } catch (error) {
     // Only the tests with a worker need it, and those fail without it; the pure ones still say what they know.

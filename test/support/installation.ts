@@ -75,11 +75,13 @@ export const call = async (url: string, path: string, body?: unknown): Promise<C
 /** Polls a status until it holds. */
 export const until = async <S>(url: string, path: string, holds: (status: S) => boolean): Promise<S> => {
   let last = '';
-  for (let tries = 0; tries < 800; tries += 1) {
+  const deadline = Date.now() + 120_000;
+  // Each look is a query of a workflow: who waits for long looks less often.
+  for (let pauseMs = 25; Date.now() < deadline; pauseMs = Math.min(150, pauseMs * 1.3)) {
     const answer = await call(url, path);
     last = answer.text;
     if (answer.status === 200 && holds(JSON.parse(last) as S)) return JSON.parse(last) as S;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
   throw new Error(`not reached: ${last}`);
 };

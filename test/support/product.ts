@@ -85,11 +85,12 @@ export interface Answer {
 /** Polls, which is how a person would watch; fails with the last status. */
 const polled = async <S>(look: () => Promise<S>, holds: (status: S) => boolean, patienceMs: number): Promise<S> => {
   const deadline = Date.now() + patienceMs;
-  for (;;) {
+  // Each look is a query of a workflow: who waits for long looks less often.
+  for (let pauseMs = 15; ; pauseMs = Math.min(80, pauseMs * 1.3)) {
     const status = await look();
     if (holds(status)) return status;
     if (Date.now() > deadline) throw new Error(`not reached: ${JSON.stringify(status)}`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 };
 
@@ -158,6 +159,12 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
     if (statuses.includes(answer.status)) return answer;
     throw new Error(`answered ${answer.status}: ${JSON.stringify(answer.body)}`);
   };
+  /** Until its workflow is closed, however it ends: the server says so once, where looking asks the workflow again and again. */
+  const over = (id: string): Promise<unknown> =>
+    client.workflow
+      .getHandle(id)
+      .result()
+      .catch(() => undefined);
   const product: Product = {
     url: gateway.url,
     client,
@@ -173,6 +180,7 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
       start: async (body) => (expectStatus(await call('POST', '/v1/debates', body), 202).body as DebateStarted).id,
       run: async (body) => {
         const id = await product.debates.start(body);
+        await over(id);
         return await product.debates.until(id, ({ lifecycle }) => lifecycle !== 'running' && lifecycle !== 'waiting');
       },
       status: async (id) => expectStatus(await call('GET', `/v1/debates/${id}`), 200).body,
@@ -182,6 +190,7 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
       start: async (body) => (expectStatus(await call('POST', '/v1/fan-outs', body), 202).body as FanOutStarted).id,
       run: async (body) => {
         const id = await product.fanOuts.start(body);
+        await over(id);
         return await product.fanOuts.until(id, ({ lifecycle }) => lifecycle !== 'running');
       },
       status: async (id) => expectStatus(await call('GET', `/v1/fan-outs/${id}`), 200).body,
@@ -192,6 +201,7 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
         (expectStatus(await call('POST', '/v1/refinements', body), 202).body as RefinementStarted).id,
       run: async (body) => {
         const id = await product.refinements.start(body);
+        await over(id);
         return await product.refinements.until(id, ({ lifecycle }) => lifecycle !== 'running');
       },
       status: async (id) => expectStatus(await call('GET', `/v1/refinements/${id}`), 200).body,
@@ -201,6 +211,7 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
       start: async (body) => (expectStatus(await call('POST', '/v1/runs', body), 202).body as RunStarted).id,
       run: async (body) => {
         const id = await product.runs.start(body);
+        await over(id);
         return await product.runs.until(id, ({ lifecycle }) => lifecycle === 'completed' || lifecycle === 'cancelled');
       },
       status: async (id) => expectStatus(await call('GET', `/v1/runs/${id}`), 200).body,
