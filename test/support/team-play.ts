@@ -31,6 +31,7 @@ export const teamSetup = (over: Partial<TeamSetup> = {}): TeamSetup => ({
   keepOpen: true,
   subagentsEnabled: true,
   backgroundAllowed: true,
+  windowTokens: null,
   agents: [],
   liteAgents: [],
   budget: { maxTokens: null, maxUsdMicros: null },

@@ -1,3 +1,4 @@
+import { syncContexts } from './contexts.js';
 import { cancelAgent, pauseAgent, resumeAgent, stopAgent } from './control.js';
 import { backgroundRefused, delegate } from './delegate.js';
 import type { TeamDraft } from './draft.js';
@@ -66,6 +67,8 @@ export const takeCall = (draft: TeamDraft, by: string | null, call: TeamCall): C
       return delegate(draft, call, by);
     case 'SEND':
       return send(draft, call.message, by);
+    case 'SYNC':
+      return syncContexts(draft, call);
     case 'PATTERN':
       return beginPattern(draft, call.patternId, call.pattern);
   }

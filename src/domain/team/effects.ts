@@ -1,5 +1,8 @@
 import type { Json } from '../../contracts/frames.js';
 import type { Amount } from '../session/setup.js';
+import type { NewMessage } from './context/message.js';
+import type { SyncAsked } from './context/sync.js';
+import type { ContextView } from './contexts.js';
 import type { TeamMessage } from './messages.js';
 import type { TurnOutcome } from './outcome.js';
 import type { PatternAnswer, PatternKind } from './pattern-state.js';
@@ -24,6 +27,11 @@ export type TeamEffect =
       content: string;
       metadata: Record<string, Json>;
     }
+  /** What a turn is asked with next; `refused`: why what it wrote has no room. */
+  | ({ type: 'answer_read'; agentId: string; run: number; step: number } & (
+      | { view: ContextView }
+      | { refused: string }
+    ))
   | { type: 'answer_wait'; waitId: string; answer: WaitOutcome }
   /** Asks a lite agent; answered with LITE_ANSWERED. */
   | { type: 'ask_lite'; patternId: string; liteId: string; content: string }
@@ -55,6 +63,7 @@ export type TeamCall =
       timeoutMs: number | null;
     }
   | { type: 'SEND'; message: TeamMessage }
+  | ({ type: 'SYNC' } & SyncAsked)
   | { type: 'PATTERN'; patternId: string; pattern: PatternKind };
 
 /** What a team hears. A call comes `by` an agent, or from outside (null), and is answered by the step that takes it. */
@@ -67,6 +76,8 @@ export type TeamEvent =
   | { type: 'CANCEL' }
   /** `text`: what the turn had said when it was broken off. */
   | { type: 'ENDED'; agentId: string; run: number; outcome: TurnOutcome; text: string | null; usage: Amount }
+  /** A turn adds to its context and asks what it is asked with; `has`: messages that it holds; `step` counts its reads. */
+  | { type: 'READ'; agentId: string; run: number; step: number; wrote: NewMessage[]; has: number[] }
   /** `answer` null: it gave none, or failed. */
   | { type: 'LITE_ANSWERED'; patternId: string; liteId: string; answer: Json }
   | { type: 'TICK' };
@@ -89,6 +100,8 @@ export interface Done {
   notes: string[];
   /** Of a stop: which of the two it came to. */
   stoppedBy?: 'cancel' | 'pause';
+  /** Of a sync: messages. */
+  synced?: { copied: number; removed: number; dropped: number };
   /** Of what was asked. */
   run?: number;
   delegationId?: string;

@@ -52,6 +52,8 @@ export interface TeamSetup {
   subagentsEnabled: boolean;
   /** Whether agents may work in the background (PARLEY_USE_BACKGROUND_AGENTS). */
   backgroundAllowed: boolean;
+  /** Most tokens that the context window of an agent without a parent holds; null: no limit. */
+  windowTokens: number | null;
   /** In the order in which they are spawned at the start. */
   agents: AgentPlan[];
   liteAgents: LiteAgent[];

@@ -1,5 +1,7 @@
 import { noAmount } from '../budget.js';
 import { iso } from '../instant.js';
+import { removeAgent } from './context/agents.js';
+import { openContext } from './contexts.js';
 import { replaceAgent, tellAgent, type TeamDraft } from './draft.js';
 import { type CallAnswer, done, type Refusal, refused } from './effects.js';
 import type { AgentPlan } from './setup.js';
@@ -77,7 +79,7 @@ const add = (draft: TeamDraft, plan: AgentPlan): void => {
 export const spawn = (draft: TeamDraft, plans: readonly AgentPlan[]): CallAnswer => {
   const spawned: string[] = [];
   for (const plan of plans) {
-    const refusal = refusalOf(draft.team, plan);
+    const refusal = refusalOf(draft.team, plan) ?? openContext(draft, plan);
     if (refusal) return { ...refusal, agentIds: spawned };
     add(draft, plan);
     spawned.push(plan.agentId);
@@ -99,6 +101,7 @@ export const cleanUp = (draft: TeamDraft, agentId: string): CallAnswer => {
       replaceAgent(draft, { ...child, plan: { ...child.plan, parent: agent.plan.parent } });
   }
   team.agents = team.agents.filter(({ plan }) => plan.agentId !== agentId);
+  team.contexts = removeAgent(team.contexts, agentId);
   effects.push({ type: 'forget_agent', agentId });
   events.push({ event: 'agent_removed', data: { at: iso(now), agent_id: agentId } });
   return done([agentId]);

@@ -9,6 +9,7 @@ import type {
 } from '../../contracts/team-status.js';
 import { noAmount } from '../budget.js';
 import type { Amount } from '../session/setup.js';
+import { type ContextBook, emptyBook } from './context/book.js';
 import type { TurnEnd } from './outcome.js';
 import type { PatternRun } from './pattern-state.js';
 import type { AgentPlan, TeamSetup } from './setup.js';
@@ -88,6 +89,7 @@ export interface TeamState {
   closed: boolean;
   /** In the order in which they were spawned. */
   agents: AgentRecord[];
+  contexts: ContextBook;
   spawned: number;
   runs: number;
   waits: WaitRecord[];
@@ -114,6 +116,7 @@ export const openTeamState = (setup: TeamSetup, now: number): TeamState => ({
   endedAt: null,
   closed: false,
   agents: [],
+  contexts: emptyBook,
   spawned: 0,
   runs: 0,
   waits: [],

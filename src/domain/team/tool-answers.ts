@@ -32,6 +32,7 @@ export const callAnswer = (answer: CallAnswer, notes: readonly string[] = []): A
       action: answer.stoppedBy === 'cancel' ? 'cancelled' : 'paused',
       background_task_cancelled: answer.stoppedBy === 'cancel',
     }),
+    ...(answer.synced && { ...answer.synced }),
     ...(all.length > 0 && { notes: all }),
   };
 };

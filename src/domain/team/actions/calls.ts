@@ -1,15 +1,11 @@
 import type { AgentCommand } from '../../../contracts/agent-tools.js';
 import { isObject, type JsonObject } from '../../model-json.js';
+import type { ModelCall } from '../model-call.js';
 import { type ActionFault, type ActionRegistry, checked, maxActions, refusalOf } from './registry.js';
 import { agentTools, toolOfCall } from './tools.js';
 
-/** A function call as a model made it. */
-export interface ModelCall {
-  callId: string;
-  name: string;
-  /** An object, or its JSON as text. */
-  arguments: unknown;
-}
+/** A call before anything is known of its arguments. */
+export type ReadableCall = Omit<ModelCall, 'arguments'> & { arguments: unknown };
 
 /** What a model's function calls come to, each by its id: every call is answered. */
 export interface CallReading {
@@ -39,7 +35,7 @@ const argumentsOf = (given: unknown, { mend }: ActionRegistry): JsonObject | nul
 
 /** Reads function calls into the same commands as action tags (spec 05). `others`: tools that are not about agents. */
 export const readCalls = (
-  calls: readonly ModelCall[],
+  calls: readonly ReadableCall[],
   registry: ActionRegistry,
   others: readonly string[] = [],
 ): CallReading => {

@@ -1,4 +1,5 @@
 import type { ContextCategory } from '../../../contracts/team.js';
+import type { ModelCall } from '../model-call.js';
 
 /** Tokens of a text, as whoever knows the model counts them. */
 export type CountTokens = (text: string) => number;
@@ -13,6 +14,8 @@ export interface ContextMessage {
   tokens: number;
   /** Ids of the tool calls that it makes. */
   calls: string[];
+  /** Those of them that are function calls, as the model made them: it is shown them so again. Left out: none is. */
+  made?: ModelCall[];
   /** The call that it is the result of; null: of none. */
   resultOf: string | null;
 }
@@ -23,6 +26,7 @@ export interface NewMessage {
   /** Left out: by its role. */
   category?: ContextCategory;
   calls?: readonly string[];
+  made?: readonly ModelCall[];
   resultOf?: string;
 }
 

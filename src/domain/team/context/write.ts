@@ -13,8 +13,9 @@ const messageFrom = (messageId: number, given: NewMessage, count: CountTokens): 
   category: categoryOf(given),
   role: given.role,
   content: given.content,
-  tokens: count(given.content),
+  tokens: count(given.content) + (given.made ? count(JSON.stringify(given.made)) : 0),
   calls: [...(given.calls ?? [])],
+  ...(given.made && { made: [...given.made] }),
   resultOf: given.resultOf ?? null,
 });
 

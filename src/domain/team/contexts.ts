@@ -1,0 +1,103 @@
+import { approximateTokens } from '../budget.js';
+import { ParleyError } from '../errors.js';
+import { addAgent } from './context/agents.js';
+import { messagesOf } from './context/book.js';
+import type { ContextMessage, NewMessage } from './context/message.js';
+import { sync, type SyncAsked } from './context/sync.js';
+import { write, type Written } from './context/write.js';
+import type { TeamDraft } from './draft.js';
+import { type CallAnswer, done, type Refusal, refused, type TeamEvent } from './effects.js';
+import type { AgentPlan } from './setup.js';
+import { agentOf } from './state.js';
+
+/** What an agent's turn is asked with, told as the difference to what it holds already. */
+export interface ContextView {
+  /** All messages, instructions first. */
+  ids: number[];
+  /** Those that it does not hold yet. */
+  add: ContextMessage[];
+}
+
+/** An answer of the context as a refusal of the team: what is no fault of who asked is thrown on. */
+const orRefused = <T>(act: () => T): T | Refusal => {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof ParleyError)) throw error;
+    const { code, message } = error;
+    if (code !== 'conflict' && code !== 'invalid_request' && code !== 'not_found') throw error;
+    return refused(code, message);
+  }
+};
+
+/**
+ * Gives an agent that is spawned its context (details 3.3). Its instructions stand there where it has messages of its own; who shares
+ * a session is told them aside, as they are not the other's. null: it has one now; else why it cannot, with nothing changed.
+ */
+export const openContext = ({ team }: TeamDraft, plan: AgentPlan): Refusal | null => {
+  const { agentId, instructions, sharing } = plan;
+  const answer = orRefused(() => {
+    const book = addAgent(team.contexts, plan, team.setup.windowTokens);
+    if (sharing.sessionOf !== null || instructions.trim() === '') return { book };
+    const written = write(book, agentId, [{ role: 'system', content: instructions }], approximateTokens);
+    return written.ok ? { book: written.book } : refused('invalid_request', written.message);
+  });
+  if ('ok' in answer) return answer;
+  team.contexts = answer.book;
+  return null;
+};
+
+/** Copies messages from one agent to another; both have to be of the team. */
+export const syncContexts = ({ team }: TeamDraft, asked: SyncAsked): CallAnswer => {
+  const answer = orRefused(() => sync(team.contexts, asked));
+  if ('ok' in answer) return answer;
+  const { book, copied, removed, dropped, note } = answer;
+  team.contexts = book;
+  return done([asked.child], { notes: note === null ? [] : [note], synced: { copied, removed, dropped } });
+};
+
+/** What a tool's result at least keeps, in characters: less says nothing. */
+const leastKept = 400;
+
+const cut = ({ content }: NewMessage, characters: number): string => {
+  const note = `\n[cut: ${characters} of ${content.length} characters; ask for less at a time]`;
+  return `${content.slice(0, characters)}${note}`;
+};
+
+/** Writes what a turn brings; tool results that do not fit are cut, the longest first, until they do. */
+const writeFitting = (draft: TeamDraft, agentId: string, wrote: readonly NewMessage[]): Written => {
+  const { contexts } = draft.team;
+  let messages = [...wrote];
+  for (;;) {
+    const written = write(contexts, agentId, messages, approximateTokens);
+    if (written.ok) return written;
+    const [longest] = messages
+      .filter(({ resultOf, content }) => resultOf !== undefined && content.length > 2 * leastKept)
+      .toSorted((a, b) => b.content.length - a.content.length);
+    if (!longest) return written;
+    // A token is four characters here; the note that it was cut takes some, too.
+    const kept = Math.max(leastKept, Math.floor(longest.content.length - written.overBy * 4 - 100));
+    const shorter = { ...longest, content: cut(longest, Math.min(kept, Math.floor(longest.content.length / 2))) };
+    messages = messages.map((message) => (message === longest ? shorter : message));
+  }
+};
+
+/** A turn writes what it brings and reads what it is asked with next. One that has ended meanwhile is told nothing. */
+export const readContext = (
+  draft: TeamDraft,
+  { agentId, run, step, wrote, has }: Extract<TeamEvent, { type: 'READ' }>,
+): void => {
+  const { team, effects } = draft;
+  if (agentOf(team, agentId)?.turn?.run !== run) return void (team.dropped += 1);
+  const answer = { type: 'answer_read' as const, agentId, run, step };
+  const written = wrote.length === 0 ? null : writeFitting(draft, agentId, wrote);
+  if (written && !written.ok) return void effects.push({ ...answer, refused: written.message });
+  if (written) team.contexts = written.book;
+  const messages = messagesOf(team.contexts, agentId);
+  const held = new Set(has);
+  const view: ContextView = {
+    ids: messages.map(({ messageId }) => messageId),
+    add: messages.filter(({ messageId }) => !held.has(messageId)),
+  };
+  effects.push({ ...answer, view });
+};
