@@ -47,7 +47,9 @@ export const teamAgentSchema = z
       .meta({ description: 'Who answers for it; left out: who answers for its parent.' }),
     instructions: textSchema.optional().meta({ description: 'What it is told before anything is asked.' }),
     template: templateSchema.optional(),
-    tools: z.array(wordSchema).max(200).default([]),
+    tools: z.array(wordSchema).max(200).optional().meta({
+      description: 'That it may call. Left out: those by which agents concern each other; an empty list: none.',
+    }),
     prompt: textSchema.optional().meta({
       description: 'What it is asked first. Left out: it has nothing to do until somebody asks it.',
     }),
@@ -56,6 +58,9 @@ export const teamAgentSchema = z
       .boolean()
       .default(true)
       .meta({ description: 'Whether stop_sub_agent cancels what it does; false: it pauses it.' }),
+    max_rounds: z.number().int().min(1).max(10_000).default(100).meta({
+      description: 'Calls of its model for one question; then the question has failed.',
+    }),
     model_overrides: z.record(z.string(), z.json()).default({}),
     metadata: z.record(z.string().min(1).max(64), z.json()).default({}),
     ...sharing,

@@ -32,6 +32,7 @@ export const teamSetup = (over: Partial<TeamSetup> = {}): TeamSetup => ({
   subagentsEnabled: true,
   backgroundAllowed: true,
   windowTokens: null,
+  explorer: null,
   agents: [],
   liteAgents: [],
   budget: { maxTokens: null, maxUsdMicros: null },

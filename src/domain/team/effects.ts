@@ -1,3 +1,4 @@
+import type { AgentCommand } from '../../contracts/agent-tools.js';
 import type { Json } from '../../contracts/frames.js';
 import type { Amount } from '../session/setup.js';
 import type { NewMessage } from './context/message.js';
@@ -32,6 +33,8 @@ export type TeamEffect =
       | { view: ContextView }
       | { refused: string }
     ))
+  /** What a tool for agents answers to a call of a turn. */
+  | { type: 'answer_call'; agentId: string; run: number; callId: string; answer: Json }
   | { type: 'answer_wait'; waitId: string; answer: WaitOutcome }
   /** Asks a lite agent; answered with LITE_ANSWERED. */
   | { type: 'ask_lite'; patternId: string; liteId: string; content: string }
@@ -78,6 +81,8 @@ export type TeamEvent =
   | { type: 'ENDED'; agentId: string; run: number; outcome: TurnOutcome; text: string | null; usage: Amount }
   /** A turn adds to its context and asks what it is asked with; `has`: messages that it holds; `step` counts its reads. */
   | { type: 'READ'; agentId: string; run: number; step: number; wrote: NewMessage[]; has: number[] }
+  /** A turn calls a tool for agents; answered by `answer_call`, in the same step unless it waits for agents. */
+  | { type: 'COMMAND'; agentId: string; run: number; callId: string; command: AgentCommand }
   /** `answer` null: it gave none, or failed. */
   | { type: 'LITE_ANSWERED'; patternId: string; liteId: string; answer: Json }
   | { type: 'TICK' };

@@ -24,10 +24,13 @@ export interface AgentPlan {
   adapter: Adapter | null;
   instructions: string;
   template: AgentTemplate | null;
-  tools: string[];
+  /** That it may call; null: those by which agents concern each other. */
+  tools: string[] | null;
   /** null: it has nothing to do until it is asked. */
   prompt: string | null;
   background: boolean;
+  /** Calls of its model for one question. */
+  maxRounds: number;
   overrides: Record<string, Json>;
   metadata: Record<string, Json>;
   sharing: SharingPlan;
@@ -54,6 +57,8 @@ export interface TeamSetup {
   backgroundAllowed: boolean;
   /** Most tokens that the context window of an agent without a parent holds; null: no limit. */
   windowTokens: number | null;
+  /** Who explores for agents; null: who answers for the agent that asks. */
+  explorer: Adapter | null;
   /** In the order in which they are spawned at the start. */
   agents: AgentPlan[];
   liteAgents: LiteAgent[];
@@ -89,9 +94,10 @@ export const planOf = (body: TeamAgentBody, parent: string | null = null): Agent
     adapter: body.adapter ?? null,
     instructions: body.instructions ?? '',
     template: body.template ?? null,
-    tools: body.tools,
+    tools: body.tools ?? null,
     prompt: body.prompt ?? null,
     background: body.background,
+    maxRounds: body.max_rounds,
     overrides: body.model_overrides,
     metadata: body.metadata,
     sharing: { sessionOf, windowOf, maxTokens: body.shared_context_window_max_tokens ?? null },

@@ -1,5 +1,6 @@
 import type { TeamDraft } from './draft.js';
 import { type AgentRecord, agentOf, type TeamState } from './state.js';
+import { toolWaitAnswer } from './tool-answers.js';
 import { begin } from './turns.js';
 
 /** Agents that wait for others: they call nothing meanwhile, and lend their slot, or those might never begin. */
@@ -26,7 +27,11 @@ const answer = (draft: TeamDraft, waitId: string): void => {
   if (!wait?.decided) return;
   team.waits = team.waits.filter((other) => other !== wait);
   const { status, at } = wait.decided;
-  effects.push({ type: 'answer_wait', waitId, answer: { status, agentIds: wait.ids, elapsedMs: at - wait.since } });
+  const outcome = { status, agentIds: wait.ids, elapsedMs: at - wait.since };
+  if (wait.call) {
+    const { notes, ...call } = wait.call;
+    effects.push({ type: 'answer_call', ...call, answer: toolWaitAnswer(team, outcome, notes) });
+  } else effects.push({ type: 'answer_wait', waitId, answer: outcome });
 };
 
 /** Waits that have ended are answered: outside at once, an agent once it has a slot to go on with. */

@@ -59,6 +59,8 @@ export interface WaitRecord {
   dueAt: number | null;
   /** How it ended; the agent that waited still needs a slot to hear of it. null: it goes on. */
   decided: { status: 'ok' | 'timeout'; at: number } | null;
+  /** The call of a tool that the wait answers; left out: of none. */
+  call?: { agentId: string; run: number; callId: string; notes: string[] };
 }
 
 export interface DelegationRecord {

@@ -4,6 +4,7 @@ import { step } from '../machine.js';
 import { takeCall } from './calls.js';
 import { cancelAll, cancelOne, pauseAll, resumeAll } from './control.js';
 import { followTurns } from './delegation.js';
+import { takeCommand } from './commands.js';
 import { readContext } from './contexts.js';
 import { openDraft, replaceAgent, say, type TeamDraft, type TeamStep } from './draft.js';
 import { type CallAnswer, done, refused, type TeamEvent } from './effects.js';
@@ -44,6 +45,9 @@ const take = (draft: TeamDraft, event: TeamEvent): CallAnswer | null => {
       return null;
     case 'READ':
       readContext(draft, event);
+      return null;
+    case 'COMMAND':
+      takeCommand(draft, event);
       return null;
     case 'LITE_ANSWERED':
       if (!hearLite(draft, event)) team.dropped += 1;

@@ -41,7 +41,11 @@ export const callAnswer = (answer: CallAnswer, notes: readonly string[] = []): A
  * What `wait_for_agents` and a delegation that was waited for answer (details 3.2): unknown agents are `not_found` and hold nobody up; after
  * a timeout there are results of those alone that completed.
  */
-export const toolWaitAnswer = (team: TeamState, { status, agentIds, elapsedMs }: WaitOutcome): Answer => ({
+export const toolWaitAnswer = (
+  team: TeamState,
+  { status, agentIds, elapsedMs }: WaitOutcome,
+  notes: readonly string[] = [],
+): Answer => ({
   status,
   agents: agentIds.map((id) => {
     const agent = agentOf(team, id);
@@ -49,6 +53,7 @@ export const toolWaitAnswer = (team: TeamState, { status, agentIds, elapsedMs }:
   }),
   waited_ids: agentIds,
   elapsed_seconds: elapsedMs / 1_000,
+  ...(notes.length > 0 && { notes: [...notes] }),
 });
 
 /** What `get_agent_status` answers: one agent, or all with stats; without results unless they are asked for. */

@@ -1,5 +1,4 @@
 import type { AgentCommand, AgentToolArguments } from '../../contracts/agent-tools.js';
-import type { SyncAsked } from './context/sync.js';
 import type { TeamCall } from './effects.js';
 import type { AgentPlan } from './setup.js';
 
@@ -9,13 +8,12 @@ export type ToolWork =
   | { type: 'call'; call: TeamCall; waitsFor: string | null; notes: string[] }
   | { type: 'status'; agentId: string | null; includeResult: boolean }
   | { type: 'context_info'; agentId: string; includeStats: boolean }
-  | { type: 'sync_context'; asked: SyncAsked }
   | { type: 'explore'; task: string; directory: string | null; maxRounds: number };
 
 export interface Caller {
   agentId: string;
-  /** Tools that its children have unless they are given others. */
-  tools: readonly string[];
+  /** What its children have unless they are given something else. */
+  plan: Pick<AgentPlan, 'tools' | 'maxRounds'>;
   /** Of a wait, where the command comes to one; unique in the team. */
   waitId: string;
 }
@@ -23,7 +21,7 @@ export interface Caller {
 const milliseconds = (seconds: number | undefined): number | null =>
   seconds === undefined ? null : Math.round(seconds * 1_000);
 
-const spawnPlan = (given: AgentToolArguments['spawn_sub_agent'], { agentId, tools }: Caller): AgentPlan => {
+const spawnPlan = (given: AgentToolArguments['spawn_sub_agent'], { agentId, plan }: Caller): AgentPlan => {
   const parent = given.parent ?? agentId;
   const sessionOf = given.share_session_with ?? (given.share_session ? parent : null);
   const prompt = given.initial_prompt ?? null;
@@ -34,9 +32,10 @@ const spawnPlan = (given: AgentToolArguments['spawn_sub_agent'], { agentId, tool
     adapter: null,
     instructions: [given.persona, given.system_prompt].filter((text) => text !== undefined && text !== '').join('\n\n'),
     template: null,
-    tools: [...(given.default_tools ?? tools)],
+    tools: given.default_tools ?? plan.tools,
     prompt,
     background: given.background ?? prompt !== null,
+    maxRounds: plan.maxRounds,
     overrides: given.model_overrides ?? {},
     metadata: {},
     sharing: {
@@ -96,7 +95,7 @@ export const workOf = ({ tool, given }: AgentCommand, caller: Caller): ToolWork 
     case 'get_context_info':
       return { type: 'context_info', agentId: given.id ?? agentId, includeStats: given.include_stats };
     case 'sync_context':
-      return { type: 'sync_context', asked: given };
+      return call({ type: 'SYNC', ...given });
     case 'delegate_explore_task': {
       const { task, directory = null, max_iterations: maxRounds } = given;
       return { type: 'explore', task, directory, maxRounds };

@@ -7,7 +7,7 @@ import { idle, plan, TeamPlay } from '../../support/team-play.js';
 const work = (tool: AgentToolName, given: Record<string, unknown>) => {
   const checked = checkAgentCommand(tool, given);
   if ('faults' in checked) throw new Error(checked.faults.join('; '));
-  return workOf(checked.command, { agentId: 'p', tools: ['read_file'], waitId: 'w1' });
+  return workOf(checked.command, { agentId: 'p', plan: { tools: ['read_file'], maxRounds: 7 }, waitId: 'w1' });
 };
 const call = (made: object, waitsFor: string | null = null, notes: string[] = []) => ({
   type: 'call',
@@ -84,7 +84,7 @@ describe('what an agent asks of its team', () => {
     [
       'sync_context',
       { parent: 'p', child: 'c' },
-      { type: 'sync_context', asked: { parent: 'p', child: 'c', categories: ['system', 'context'], replace: false } },
+      call({ type: 'SYNC', parent: 'p', child: 'c', categories: ['system', 'context'], replace: false }),
     ],
     ['delegate_explore_task', { task: 't' }, { type: 'explore', task: 't', directory: null, maxRounds: 100 }],
   ])('by %s %j', (tool, given, expected) => {

@@ -1,0 +1,124 @@
+import type { AgentCommand, AgentToolName } from '../../../src/contracts/agent-tools.js';
+import type { Json } from '../../../src/contracts/frames.js';
+import { checkAgentCommand } from '../../../src/agent-commands.js';
+import { idle, plan, TeamPlay } from '../../support/team-play.js';
+
+const commandOf = (tool: AgentToolName, given: Record<string, Json>): AgentCommand => {
+  const checked = checkAgentCommand(tool, given);
+  if ('faults' in checked) throw new Error(checked.faults.join());
+  return checked.command;
+};
+let calls = 0;
+/** What an agent's call is answered at once; undefined: nothing yet. */
+const call = (play: TeamPlay, agentId: string, tool: AgentToolName, given: Record<string, Json> = {}, run?: number) => {
+  const callId = `c${(calls += 1)}`;
+  const turn = run ?? play.agent(agentId).turn?.run ?? 0;
+  play.take({ type: 'COMMAND', agentId, run: turn, callId, command: commandOf(tool, given) });
+  return { callId, answer: answerTo(play, callId) };
+};
+const answerTo = (play: TeamPlay, callId: string): Json | undefined =>
+  play.done('answer_call').find((effect) => effect.callId === callId)?.answer;
+
+describe('a call of a turn', () => {
+  test('that spawns begins an agent with what its parent may do', () => {
+    const play = new TeamPlay([plan('a', { tools: ['spawn_sub_agent', 'read_file'], max_rounds: 7 })]);
+    const { answer } = call(play, 'a', 'spawn_sub_agent', { id: 'b', initial_prompt: 'count' });
+    expect(answer).toEqual({ status: 'ok', agents: ['b'] });
+    expect(play.agent('b')).toMatchObject({
+      state: 'RUNNING',
+      plan: { parent: 'a', tools: ['spawn_sub_agent', 'read_file'], maxRounds: 7 },
+    });
+    expect(call(play, 'a', 'spawn_sub_agent', { id: 'b' }).answer).toMatchObject({ status: 'error', code: 'conflict' });
+  });
+
+  test('that waits is answered when those have ended, and by nobody twice', () => {
+    const play = new TeamPlay([plan('a'), plan('b')]);
+    const { callId, answer } = call(play, 'a', 'wait_for_agents', { ids: ['b'], timeout: 60 });
+    expect(answer).toBeUndefined();
+    play.after(1_500).ends('b', 'blue');
+    expect(answerTo(play, callId)).toEqual({
+      status: 'ok',
+      agents: [{ id: 'b', state: 'COMPLETED', result: 'blue' }],
+      waited_ids: ['b'],
+      elapsed_seconds: 1.5,
+    });
+    play.after(60_000);
+    expect(play.done('answer_call').filter((effect) => effect.callId === callId)).toHaveLength(1);
+    expect(play.done('answer_wait')).toEqual([]);
+  });
+
+  test('that delegates is answered with the child’s answer, or at once where it works in the background', () => {
+    const play = new TeamPlay([plan('a'), idle('b', { parent: 'a' })]);
+    const waited = call(play, 'a', 'delegate', { child: 'b', content: 'count' });
+    expect(waited.answer).toBeUndefined();
+    play.ends('b', 3);
+    expect(answerTo(play, waited.callId)).toMatchObject({ agents: [{ id: 'b', result: 3 }] });
+    const { answer } = call(play, 'a', 'delegate', { child: 'b', content: 'again', background: true });
+    expect(answer).toMatchObject({ status: 'started', delegation_id: expect.stringMatching(/^[0-9a-f]{12}$/) });
+  });
+
+  test('that asks for states and contexts is told them, and whom there is where the name is unknown', () => {
+    const play = new TeamPlay([plan('a', { instructions: 'Be brief.' })]);
+    expect(call(play, 'a', 'get_agent_status', { id: 'a' }).answer).toMatchObject({ agent: { state: 'RUNNING' } });
+    expect(call(play, 'a', 'get_context_info', { include_stats: true }).answer).toMatchObject({
+      status: 'ok',
+      agent_id: 'a',
+      stats: { messages: { system: 1 } },
+    });
+    for (const tool of ['get_agent_status', 'get_context_info'] as const)
+      expect(call(play, 'a', tool, { id: 'x' }).answer).toMatchObject({
+        status: 'error',
+        code: 'not_found',
+        message: expect.stringContaining('there are a'),
+      });
+  });
+
+  test('that explores is answered with what an agent with tools that only look has found', () => {
+    const explorer = { kind: 'simulated' as const, model: 'small' as const, seed: 1, correlation: 0, failure_rate: 0 };
+    const play = new TeamPlay([plan('a')], { explorer });
+    const given = { task: 'Where is main?', directory: 'src', max_iterations: 9 };
+    const { callId, answer } = call(play, 'a', 'delegate_explore_task', given);
+    expect(answer).toBeUndefined();
+    expect(play.agent('explore-2')).toMatchObject({
+      state: 'RUNNING',
+      turn: { content: 'Where is main?\n\nLook in src.', by: 'a' },
+      plan: {
+        role: 'explorer',
+        parent: 'a',
+        adapter: explorer,
+        maxRounds: 9,
+        tools: ['list_files', 'read_file', 'search_files'],
+      },
+    });
+    play.ends('explore-2', 'In src/main.ts.');
+    expect(answerTo(play, callId)).toMatchObject({ agents: [{ id: 'explore-2', result: 'In src/main.ts.' }] });
+  });
+
+  test('is refused by all ten tools where sub-agents are switched off, and nothing is created', () => {
+    const play = new TeamPlay([plan('a')], { subagentsEnabled: false });
+    const all: [AgentToolName, Record<string, Json>][] = [
+      ['send_message', { content: 'x', target: 'a' }],
+      ['spawn_sub_agent', { id: 'b' }],
+      ['stop_sub_agent', { id: 'b' }],
+      ['resume_sub_agent', { id: 'b' }],
+      ['get_agent_status', {}],
+      ['wait_for_agents', {}],
+      ['get_context_info', {}],
+      ['sync_context', { parent: 'a', child: 'b' }],
+      ['delegate', { child: 'b', content: 'x' }],
+      ['delegate_explore_task', { task: 'x' }],
+    ];
+    for (const [tool, given] of all)
+      expect(call(play, 'a', tool, given).answer).toMatchObject({ status: 'error', code: 'subagents_disabled' });
+    expect(play.states).toBe('a RUNNING');
+    expect(play.team.waits).toEqual([]);
+  });
+
+  test('of a turn that has ended does nothing and is not answered', () => {
+    const play = new TeamPlay([plan('a')]);
+    const { run } = play.agent('a').turn!;
+    play.ends('a');
+    expect(call(play, 'a', 'spawn_sub_agent', { id: 'b' }, run + 1).answer).toBeUndefined();
+    expect(play.states).toBe('a COMPLETED');
+  });
+});
