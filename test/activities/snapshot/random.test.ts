@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { createSnapshots } from '../../../activities/snapshot/index.js';
 import type { FileChange } from '../../../src/contracts/execution.js';
-import { createRoom, inventory, removeRooms, nearly } from './room.js';
+import { createRoom, everything, inventory, removeRooms, nearly } from './room.js';
 
 const { signal } = new AbortController();
 
@@ -81,17 +81,15 @@ describe('in random workspaces with random tasks', () => {
         const room = createRoom();
         const snapshots = createSnapshots(room.data);
         play(room.workspace, project);
-        const was = inventory(room.workspace);
+        const was = inventory(room.folder, 'workspace');
         const { snapshot } = await snapshots.take('work', room.workspace, signal);
         for (const steps of [task, next]) {
           play(room.workspace, steps);
-          const outside = inventory(room.outside);
+          const outside = inventory(room.folder, 'outside');
           const restored = await snapshots.restore('work', room.workspace, snapshot, signal);
           expect(restored).toEqual({ digest: snapshot, manual: [] });
-          expect(inventory(room.workspace)).toEqual(nearly(was));
-          expect(inventory(room.outside)).toEqual(nearly(outside));
+          expect(everything(room)).toEqual(nearly([...outside, ...was]));
         }
-        removeRooms();
       }),
       runs,
     );
@@ -109,7 +107,6 @@ describe('in random workspaces with random tasks', () => {
         const after = contents(room.workspace);
         const changes = await snapshots.changes('work', room.workspace, mark, signal);
         expect(changes.map(({ path, change }) => [path, change])).toEqual(differing(before, after));
-        removeRooms();
       }),
       runs,
     );

@@ -1,4 +1,4 @@
-import { createRoom, inventory, ordinaryUser, removeRooms, shell, nearly } from './room.js';
+import { createRoom, everything, ordinaryUser, removeRooms, shell, nearly } from './room.js';
 import { removeBuilt, startWorker, type WorkerProcess } from './worker-process.js';
 
 const repository = `
@@ -120,14 +120,13 @@ describe('a restore', () => {
     const room = createRoom(ordinaryUser);
     const key = title.replace(/\W+/g, '-');
     shell(room, before);
-    const [was, wasOutside] = [inventory(room.workspace), inventory(room.outside)];
+    const was = everything(room);
     const taken = await worker.call('take', key, room.workspace);
-    expect(inventory(room.workspace)).toEqual(nearly(was));
+    expect(everything(room)).toEqual(nearly(was));
 
     shell(room, task);
     const restored = await worker.call('restore', key, room.workspace, taken.snapshot);
     expect(restored).toEqual({ digest: taken.digest, manual: [] });
-    expect(inventory(room.workspace)).toEqual(nearly(was));
-    expect(inventory(room.outside)).toEqual(nearly(wasOutside));
+    expect(everything(room)).toEqual(nearly(was));
   });
 });

@@ -63,9 +63,9 @@ interface Item {
   sha256: string | null;
 }
 
-/** What `find` and `sha256sum` say of a folder. Shares no code with what is tested. */
-export const inventory = (folder: string): Item[] => {
-  const script = `find . -printf '%p\\0%y %m\\0%U:%G\\0%T@\\0%n %i\\0%l\\0'; printf '\\0\\0'; find . -type f -exec sha256sum -z {} +`;
+/** What `find` and `sha256sum` say of a folder, or of these in it. Shares no code with what is tested. */
+export const inventory = (folder: string, places = '.'): Item[] => {
+  const script = `find ${places} -printf '%p\\0%y %m\\0%U:%G\\0%T@\\0%n %i\\0%l\\0'; printf '\\0\\0'; find ${places} -type f -exec sha256sum -z {} +`;
   const { status, stdout, stderr } = spawnSync('sh', ['-c', script], {
     cwd: folder,
     encoding: 'latin1',
@@ -94,6 +94,9 @@ export const inventory = (folder: string): Item[] => {
       return { ...item, sameAs: isShared ? firstNames.get(linked)! : null, sha256: sums.get(item.path) ?? null };
     });
 };
+
+/** The workspace and what is beside it, in one: many tests spend most of their time on processes that look. */
+export const everything = ({ folder }: Room): Item[] => inventory(folder, 'workspace outside');
 
 /** An inventory to compare with: times are kept to the microsecond, and numbers round where they like. */
 export const nearly = (items: readonly Item[]): object[] =>
