@@ -47,7 +47,7 @@ const always = (claim: (play: DebatePlay, moments: Moment[]) => void): void =>
       const { play, moments } = played(random);
       claim(play, moments);
     }),
-    { seed: seed(), numRuns: 200 },
+    { seed: seed(), numRuns: 80 },
   );
 const ran = ({ effects }: Pick<Moment, 'effects'>): Extract<DebateEffect, { type: 'run_task' }>[] =>
   effects.flatMap((effect) => (effect.type === 'run_task' ? [effect] : []));
@@ -217,7 +217,7 @@ describe('a debate, whatever happens to it,', () => {
         expect(isDeepStrictEqual(first.events, second.events)).toBe(true);
         expect(JSON.parse(JSON.stringify(first.debate))).toEqual(first.debate);
       }),
-      { seed: seed(), numRuns: 100 },
+      { seed: seed(), numRuns: 60 },
     );
   });
 });

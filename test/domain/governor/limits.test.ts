@@ -50,10 +50,11 @@ const used = (
 };
 
 describe('a provider that allows 60 requests and 10,000 tokens a window, with four workers that want more,', () => {
-  const batches = Array.from({ length: 10 }, (_, batch) => batch * 100);
-  test.each(batches)('gets no more in any window, and at least nine tenths of it (100 runs from %i)', (from) => {
+  // The seeds 1 to 60 meet every burst with and without a limit of the model, and with workers that are lost.
+  const batches = Array.from({ length: 3 }, (_, batch) => batch * 60);
+  test.each(batches)('gets no more in any window, and at least nine tenths of it (60 runs from %i)', (from) => {
     const faults: string[] = [];
-    for (let seed = from + 1; seed <= from + 100; seed += 1) {
+    for (let seed = from + 1; seed <= from + 60; seed += 1) {
       const work = workOf(seed);
       const { arrivals } = simulate(work);
       const large = arrivals.filter(({ model }) => model === 'large');

@@ -69,7 +69,7 @@ const seed = (): number =>
 const always = (claim: (at: RefinementPlay) => void): void =>
   fc.assert(
     fc.property(random, (given) => claim(play(given))),
-    { seed: seed(), numRuns: 300 },
+    { seed: seed(), numRuns: 120 },
   );
 
 describe('a refinement, whatever happens to it,', () => {

@@ -43,7 +43,7 @@ const seed = (): number =>
 
 /** A counterexample is shrunk to its few decisive moves. */
 const always = (claim: (random: RandomPlay) => void): void =>
-  fc.assert(fc.property(randomPlay, claim), { seed: seed(), numRuns: 250 });
+  fc.assert(fc.property(randomPlay, claim), { seed: seed(), numRuns: 100 });
 const never = (isWrong: (moment: Moment) => boolean): void =>
   always((random) => {
     const wrong = momentsOf(random).filter(isWrong);

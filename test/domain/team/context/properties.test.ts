@@ -81,7 +81,7 @@ const always = (look: (at: ContextPlay, given: Move, before: ContextPlay['book']
         look(at, given, book);
       }
     }),
-    { seed: seed(), numRuns: 300 },
+    { seed: seed(), numRuns: 150 },
   );
 
 const known = (at: ContextPlay) => at.book.agents.map(({ agentId }) => agentId);
