@@ -1,24 +1,8 @@
 import type { TeamDraft } from './draft.js';
-import { type AgentRecord, agentOf, type TeamState } from './state.js';
+import { inLine, slotsInUse } from './slot-use.js';
+import { agentOf } from './state.js';
 import { toolWaitAnswer } from './tool-answers.js';
 import { begin } from './turns.js';
-
-/** Agents that wait for others: they call nothing meanwhile, and lend their slot, or those might never begin. */
-const lenders = ({ waits }: TeamState): Set<string> => new Set(waits.flatMap(({ by }) => by ?? []));
-
-/** Slots in use: a running and a paused agent has one each (details 3.1), but for those that wait for others. */
-export const slotsInUse = (team: TeamState): number => {
-  const lending = lenders(team);
-  return team.agents.filter(
-    ({ state, plan }) => (state === 'RUNNING' || state === 'PAUSED') && !lending.has(plan.agentId),
-  ).length;
-};
-
-/** Those whose turn waits for a slot, in the order in which they were asked. */
-export const inLine = ({ agents }: TeamState): AgentRecord[] =>
-  agents
-    .filter(({ state, turn }) => state === 'PENDING' && turn !== null)
-    .sort((a, b) => (a.turn?.run ?? 0) - (b.turn?.run ?? 0));
 
 /** Tells a waiter how its wait ended, and forgets the wait. */
 const answer = (draft: TeamDraft, waitId: string): void => {

@@ -1,6 +1,6 @@
 import { agentStateNames } from './agent-states.js';
 import type { AgentStateName, LatencyPercentiles, TeamStats } from '../../contracts/team-status.js';
-import { inLine, slotsInUse } from './slots.js';
+import { inLine, slotsInUse } from './slot-use.js';
 import type { TeamState } from './state.js';
 
 /** By nearest rank, over all that are given; null: none is. */
