@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import type { OpenDebateBody } from '../../src/contracts/debate.js';
 import type { DebateStatus } from '../../src/contracts/debate-status.js';
 import {
   aDebate,
@@ -24,6 +25,12 @@ afterAll(async () => {
   removeWorkspaces();
 });
 
+/** Runs a debate to its end, which the gateway waits for. */
+const run = async (body: OpenDebateBody): Promise<DebateStatus> => {
+  const { status, body: ended } = await product.post('/v1/debates?wait=60', body);
+  expect([status, ended]).toEqual([200, expect.anything()]);
+  return ended;
+};
 const outcomes = ({ result }: DebateStatus): (string | null | undefined)[] => [result?.decision, result?.outcome];
 const ran = ({ report }: DebateStatus): string[] =>
   (report?.tasks ?? []).map(({ task_id, outcome, round }) => `${task_id} ${outcome} ${round}`);
@@ -41,7 +48,7 @@ const listing = (folder: string): string =>
 describeWithSandbox('a debate that proceeds', () => {
   test('runs its tasks in the order of what they depend on, and says what each changed', async () => {
     const path = makeWorkspace({ 'old.txt': 'old' });
-    const status = await product.debates.run(
+    const status = await run(
       aDebate({
         workspace: { path },
         says: {
@@ -73,9 +80,7 @@ describeWithSandbox('a debate that proceeds', () => {
   });
 
   test('of refinements takes at most three, and proceeds between 0.6 and 0.8', async () => {
-    const status = await product.debates.run(
-      aDebate({ says: { solution: [proposes(sh('t', 'true'))], critic: [objects(0.9)] } }),
-    );
+    const status = await run(aDebate({ says: { solution: [proposes(sh('t', 'true'))], critic: [objects(0.9)] } }));
     // (1 + 1.2 + 2 + 0.8) of 6.5, all at 0.9.
     expect(status.result).toMatchObject({ passes: 4, decision: 'PROCEED', outcome: 'succeeded' });
     expect(status.result?.consensus).toBeCloseTo(5 / 6.5);
@@ -85,7 +90,7 @@ describeWithSandbox('a debate that proceeds', () => {
 
   test('heals by a plan that takes the place of what failed, and runs nothing twice', async () => {
     const path = makeWorkspace();
-    const status = await product.debates.run(
+    const status = await run(
       aDebate({
         workspace: { path },
         says: {
@@ -118,7 +123,7 @@ describeWithSandbox('a debate that proceeds', () => {
   ])('is rolled back for a repair %s', async (_, diagnoses, mended) => {
     const path = makeWorkspace({ keep: 'kept' });
     const before = listing(path);
-    const status = await product.debates.run(
+    const status = await run(
       aDebate({
         workspace: { path },
         says: {
@@ -146,7 +151,7 @@ describeWithSandbox('a debate that proceeds', () => {
       },
     );
     const before = listing(path);
-    const status = await product.debates.run(
+    const status = await run(
       aDebate({
         workspace: { path },
         limits: { max_repairs: 1 },
@@ -172,7 +177,7 @@ describeWithSandbox('a debate that proceeds', () => {
   test('undoes what had succeeded, last first, and goes on past an undo that fails', async () => {
     const path = makeWorkspace();
     const outside = makeWorkspace();
-    const status = await product.debates.run(
+    const status = await run(
       aDebate({
         workspace: { path },
         says: {
@@ -199,16 +204,14 @@ describeWithSandbox('a debate that proceeds', () => {
   });
 
   test('with an empty plan runs nothing, and is no success', async () => {
-    const status = await product.debates.run(
-      aDebate({ says: { solution: [proposes()], critic: [agrees(), { diagnosis: null }] } }),
-    );
+    const status = await run(aDebate({ says: { solution: [proposes()], critic: [agrees(), { diagnosis: null }] } }));
     expect(outcomes(status)).toEqual(['PROCEED', 'rolled_back']);
     expect(ran(status)).toEqual([]);
     expect(status.report).toMatchObject({ valid: false });
   });
 
   test('lets a task with ten megabytes of output end, and keeps the end of it', async () => {
-    const status = await product.debates.run(
+    const status = await run(
       aDebate({
         says: {
           solution: [
@@ -235,7 +238,7 @@ describeWithSandbox('a debate that is blocked', () => {
     ['by no security answer at all', [{ confidence: 1.2, stance: 'for' }], { decision: 'REJECT', outcome: 'blocked' }],
   ])('%s runs nothing', async (_, security, expected) => {
     const path = makeWorkspace();
-    const status = await product.debates.run(
+    const status = await run(
       aDebate({ workspace: { path }, says: { solution: [proposes(sh('t', 'touch here'))], security } }),
     );
     expect(status.result).toMatchObject({ ...expected, report: null });
@@ -244,7 +247,7 @@ describeWithSandbox('a debate that is blocked', () => {
   });
 
   test('by the static rules needs no model: what would delete outside and send a secret away is vetoed', async () => {
-    const status = await product.debates.run(
+    const status = await run(
       aDebate({
         says: {
           solution: [
@@ -264,7 +267,7 @@ describeWithSandbox('a debate that is blocked', () => {
   });
 
   test('by too little consensus after all passes is rejected', async () => {
-    const status = await product.debates.run(
+    const status = await run(
       aDebate({
         limits: { refinements: 1 },
         says: { solution: [proposes(sh('t', 'true'))], critic: [objects(0.9)], security: [objects(0.8)] },
@@ -285,7 +288,7 @@ describeWithSandbox('before anybody is asked, a debate', () => {
   });
 
   test('whose locks are the worker’s goes on', async () => {
-    const status = await product.debates.run(
+    const status = await run(
       aDebate({
         workspace: { path: makeWorkspace(), locks: { project: ['bank', 'shop'] } },
         says: { solution: [proposes(sh('t', 'true'))] },
@@ -308,15 +311,15 @@ describeWithSandbox('before anybody is asked, a debate', () => {
       /leads to/,
     ],
   ])('with a workspace %s is aborted', async (_, path, message) => {
-    const status = await product.debates.run(aDebate({ workspace: { path: path() } }));
+    const status = await run(aDebate({ workspace: { path: path() } }));
     expect(status).toMatchObject({ lifecycle: 'failed', state: 'ABORTED', statements: [] });
     expect(status.error?.message).toMatch(message);
   });
 
   test('with a sandbox that the operator does not allow is aborted, and says what to set', async () => {
-    const status = await product.debates.run(aDebate({ sandbox: { backend: 'none' } }));
+    const status = await run(aDebate({ sandbox: { backend: 'none' } }));
     expect(status.error?.message).toMatch(/PARLEY_SANDBOX_BACKENDS/);
-    const networked = await product.debates.run(aDebate({ sandbox: { network: true } }));
+    const networked = await run(aDebate({ sandbox: { network: true } }));
     expect(networked.error?.message).toMatch(/PARLEY_SANDBOX_NETWORK/);
   });
 });
@@ -356,7 +359,7 @@ describeWithSandbox('a cancel', () => {
   });
 
   test('of an ended debate is refused with its state', async () => {
-    const { id } = await product.debates.run(aDebate({ says: { security: [objects(1)] } }));
+    const { id } = await run(aDebate({ says: { security: [objects(1)] } }));
     expect(await product.post(`/v1/debates/${id}/cancel`)).toMatchObject({ status: 409 });
   });
 });
