@@ -6,15 +6,20 @@ import type { CleanUpInput, HostCleaned } from '../../src/domain/clean-up.js';
 import { main } from '../../src/cli/program.js';
 import { ensureCleanUp } from '../../temporal/clean-up-schedule.js';
 import { hostQueueOf } from '../../temporal/host-queue.js';
+import { startOwnServer } from '../support/own-server.js';
 import { type Product, startProduct } from '../support/product.js';
 import { says } from '../support/session-bodies.js';
 
+// It reads the histories of all that a server has.
+let server: Awaited<ReturnType<typeof startOwnServer>>;
 let product: Product;
 beforeAll(async () => {
+  server = await startOwnServer();
   product = await startProduct();
-});
+}, 60_000);
 afterAll(async () => {
   await product?.stop();
+  await server?.stop();
 });
 
 const storesHere = () => openStores({ dataFolder: product.data, s3: null });

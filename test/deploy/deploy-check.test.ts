@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Verdict } from '../../src/domain/deploy-check.js';
 import { type Edit, writeEditedBundle } from '../support/edited-bundle.js';
+import { startOwnServer } from '../support/own-server.js';
 import { type Product, startProduct } from '../support/product.js';
 import { aRefinement } from '../support/refinement-bodies.js';
 import { runCli } from '../support/run-cli.js';
@@ -125,11 +126,16 @@ describe('deploy check', () => {
 });
 
 describe('deploy check, of work at the gateway', () => {
+  let server: Awaited<ReturnType<typeof startOwnServer>>;
   let product: Product;
   beforeAll(async () => {
+    server = await startOwnServer();
     product = await startProduct();
+  }, 60_000);
+  afterAll(async () => {
+    await product?.stop();
+    await server?.stop();
   });
-  afterAll(() => product?.stop());
 
   test('takes what runs and what has ended, of every kind, newest first', async () => {
     const ended = await product.refinements.run(aRefinement());

@@ -3,7 +3,7 @@ import type { RunStatus } from '../../src/contracts/run-status.js';
 import { call, makeInstallation, type Running, until } from '../support/installation.js';
 import { aRun, asks } from '../support/run-bodies.js';
 
-const ids = Array.from({ length: 80 }, (_, index) => `asks-${index}`);
+const ids = Array.from({ length: 48 }, (_, index) => `asks-${index}`);
 const answered = ({ feedback }: RunStatus): boolean => feedback[0]?.state === 'answered';
 
 describe('when everything is killed while many answers are given in one call', () => {
