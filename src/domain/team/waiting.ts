@@ -1,6 +1,6 @@
 import type { Waiting } from '../../contracts/work.js';
 import { iso } from '../instant.js';
-import { inLine } from './slots.js';
+import { inLine } from './slot-use.js';
 import { isOver, isSettled, type TeamState, type TeamWaiting } from './state.js';
 
 const count = ({ agents }: TeamState, state: string): number => agents.filter((agent) => agent.state === state).length;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { teamEventSchema } from '../../../src/contracts/team-events.js';
 import { teamStatusSchema } from '../../../src/contracts/team-status.js';
-import { slotsInUse } from '../../../src/domain/team/slots.js';
+import { slotsInUse } from '../../../src/domain/team/slot-use.js';
 import { hasEnded, isOver, isSettled } from '../../../src/domain/team/state.js';
 import { teamStatus } from '../../../src/domain/team/view.js';
 import { idle, plan, TeamPlay } from '../../support/team-play.js';
