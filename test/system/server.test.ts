@@ -94,26 +94,24 @@ describe('the embedded server', () => {
     );
   });
 
-  /** A process of its own that starts a server and goes on with `rest`. */
-  const startParent = (name: string, rest: string) => {
-    const url = (path: string): string => JSON.stringify(new URL(path, `file://${process.cwd()}/`).href);
+  /** A process of its own that starts a server and goes on with `rest`: from the build, which loads sooner than sources. */
+  const startParent = (rest: string) => {
+    const module = JSON.stringify(new URL('dist/temporal/server.js', `file://${process.cwd()}/`).href);
     const script = `
-      import { register } from 'node:module';
-      register(${url('test/support/ts-hooks.js')});
-      const { startEmbeddedServer } = await import(${url('temporal/server.ts')});
-      const server = await startEmbeddedServer({ executable: ${JSON.stringify(executable)}, uiPort: null, databaseFile: ${JSON.stringify(join(folder, `${name}.db`))} });
+      const { startEmbeddedServer } = await import(${module});
+      const server = await startEmbeddedServer({ executable: ${JSON.stringify(executable)}, uiPort: null });
       ${rest}
     `;
     return spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
   };
 
   test('is waited for by who stops it, though nothing else keeps the process alive', async () => {
-    const parent = startParent('stopped', "await server.stop(); console.log('stopped');");
+    const parent = startParent("await server.stop(); console.log('stopped');");
     expect(await text(parent.stdout)).toBe('stopped\n');
   });
 
   test.each(['SIGKILL', 'SIGTERM'] as const)('ends when its parent is ended by %s', async (signal) => {
-    const parent = startParent(signal, 'console.log(server.address); setInterval(() => {}, 1_000);');
+    const parent = startParent('console.log(server.address); setInterval(() => {}, 1_000);');
     const [line] = (await once(parent.stdout, 'data')) as [Buffer];
     const [host, port] = line.toString().trim().split(':');
     const socket = connect(Number(port), host);
