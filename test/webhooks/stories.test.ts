@@ -318,22 +318,6 @@ describe('a receiver', () => {
     );
     expect((await deliveries()).filter(({ work_id }) => work_id === body.id)).toHaveLength(1);
   });
-
-  test('whose time is over is given up', async () => {
-    const brief = await startProduct({ PARLEY_WEBHOOK_RETRY_SECONDS: '1' });
-    try {
-      receiver.answers.push({ status: 500 });
-      const body = aSession({ webhooks: [hook()] });
-      await brief.run(body);
-      const list = async () => ((await brief.get('/v1/webhooks?state=dead&limit=200')).body as WebhookList).items;
-      const items = await polled(list, (all) => all.some(({ work_id }) => work_id === body.id));
-      expect(items.find(({ work_id }) => work_id === body.id)).toMatchObject({
-        detail: expect.stringMatching(/^answered 500; given up after \d attempts?$/),
-      });
-    } finally {
-      await brief.stop();
-    }
-  });
 });
 
 describe('what is a secret', () => {
@@ -361,37 +345,54 @@ describe('what is a secret', () => {
   });
 });
 
-describe('a delivery of another tenant', () => {
-  test('is not there', async () => {
-    const keys = { acme: 'a-key-of-acme-0123', other: 'a-key-of-other-012' };
-    const closed = await startProduct({
+describe('where there are keys, and a second for a delivery,', () => {
+  const keys = { acme: 'a-key-of-acme-0123', other: 'a-key-of-other-012' };
+  let closed: Product;
+  beforeAll(async () => {
+    closed = await startProduct({
       PARLEY_API_KEYS: JSON.stringify(
         Object.entries(keys).map(([tenant, key]) => ({ name: `of-${tenant}`, key, tenant, role: 'operator' })),
       ),
       PARLEY_WEBHOOK_HOSTS: '127.0.0.1',
+      PARLEY_WEBHOOK_RETRY_SECONDS: '1',
     });
-    try {
-      const as = (key: string) => ({ authorization: `Bearer ${key}` });
-      const body = aSession({ webhooks: [hook()] });
-      expect((await closed.post('/v1/sessions?wait=20', body, as(keys.acme))).status).toBe(200);
-      await receiver.until(body.id, 1);
-      const call = async (key: string, path: string, method = 'GET') => {
-        const answer = await fetch(closed.url + path, { method, headers: as(key) });
-        return { status: answer.status, body: (await answer.json()) as never };
-      };
-      const list = async (key: string) => ((await call(key, '/v1/webhooks?limit=200')).body as WebhookList).items;
-      const items = await polled(
-        () => list(keys.acme),
-        (all) => all.some(({ work_id }) => work_id === body.id),
-      );
-      const { id } = items.find(({ work_id }) => work_id === body.id)!;
-      expect((await list(keys.other)).filter(({ work_id }) => work_id === body.id)).toEqual([]);
-      expect((await call(keys.acme, `/v1/webhooks/${id}`)).status).toBe(200);
-      expect((await call(keys.other, `/v1/webhooks/${id}`)).status).toBe(404);
-      expect((await call(keys.other, `/v1/webhooks/${id}/redeliver`, 'POST')).status).toBe(404);
-    } finally {
-      await closed.stop();
-    }
+  });
+  afterAll(() => closed?.stop());
+  const call = async (key: string, path: string, method = 'GET') => {
+    const answer = await fetch(closed.url + path, { method, headers: { authorization: `Bearer ${key}` } });
+    return { status: answer.status, body: (await answer.json()) as never };
+  };
+  const listOf = async (key: string, workId: string): Promise<WebhookItem[]> =>
+    ((await call(key, '/v1/webhooks?limit=200')).body as WebhookList).items.filter(({ work_id }) => work_id === workId);
+  const tell = async (): Promise<string> => {
+    const body = aSession({ webhooks: [hook()] });
+    const headers = { authorization: `Bearer ${keys.acme}` };
+    expect((await closed.post('/v1/sessions?wait=20', body, headers)).status).toBe(200);
+    return body.id;
+  };
+
+  test('a delivery of another tenant is not there', async () => {
+    const workId = await tell();
+    await receiver.until(workId, 1);
+    const [item] = await polled(
+      () => listOf(keys.acme, workId),
+      (items) => items.length > 0,
+    );
+    const { id } = item!;
+    expect(await listOf(keys.other, workId)).toEqual([]);
+    expect((await call(keys.acme, `/v1/webhooks/${id}`)).status).toBe(200);
+    expect((await call(keys.other, `/v1/webhooks/${id}`)).status).toBe(404);
+    expect((await call(keys.other, `/v1/webhooks/${id}/redeliver`, 'POST')).status).toBe(404);
+  });
+
+  test('a receiver whose time is over is given up', async () => {
+    receiver.answers.push({ status: 500 });
+    const workId = await tell();
+    const [item] = await polled(
+      () => listOf(keys.acme, workId),
+      ([dead]) => dead?.state === 'dead',
+    );
+    expect(item!.detail).toMatch(/^answered 500; given up after \d attempts?$/);
   });
 });
 
