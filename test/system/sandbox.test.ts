@@ -85,7 +85,7 @@ const processesWith = (words: string): number[] =>
 const isRunning = (words: string): boolean => processesWith(words).length > 0;
 /** Nothing tells when another's process is there or gone, so it is looked for. */
 const until = async (holds: () => boolean): Promise<void> => {
-  while (!holds()) await new Promise((next) => setTimeout(next, 10));
+  while (!holds()) await new Promise((next) => setTimeout(next, 50));
 };
 const scratchOf = (pid: number): string[] =>
   readdirSync(temporary).filter((name) => new RegExp(`^parley-sandbox-\\d+-${pid}-`).test(name));
