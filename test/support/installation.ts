@@ -77,7 +77,7 @@ export const until = async <S>(url: string, path: string, holds: (status: S) => 
   let last = '';
   const deadline = Date.now() + 120_000;
   // Each look is a query of a workflow: who waits for long looks less often.
-  for (let pauseMs = 25; Date.now() < deadline; pauseMs = Math.min(150, pauseMs * 1.3)) {
+  for (let pauseMs = 25; Date.now() < deadline; pauseMs = Math.min(150, pauseMs * 1.6)) {
     const answer = await call(url, path);
     last = answer.text;
     if (answer.status === 200 && holds(JSON.parse(last) as S)) return JSON.parse(last) as S;

@@ -86,7 +86,7 @@ export interface Answer {
 const polled = async <S>(look: () => Promise<S>, holds: (status: S) => boolean, patienceMs: number): Promise<S> => {
   const deadline = Date.now() + patienceMs;
   // Each look is a query of a workflow: who waits for long looks less often.
-  for (let pauseMs = 15; ; pauseMs = Math.min(80, pauseMs * 1.3)) {
+  for (let pauseMs = 15; ; pauseMs = Math.min(80, pauseMs * 1.6)) {
     const status = await look();
     if (holds(status)) return status;
     if (Date.now() > deadline) throw new Error(`not reached: ${JSON.stringify(status)}`);
