@@ -1,10 +1,11 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import request from 'supertest';
 import { createAuditLog, createAuditReader } from '../../activities/audit/audit-log.js';
 import { auditFolder, chainsAt } from '../../activities/audit/chain-folder.js';
 import type { AuditList, AuditVerification } from '../../src/contracts/audit.js';
+import { scratchFolder } from '../support/scratch.js';
 import { createRig } from './rig.js';
 
 const keys = ['root', 'acme'];
@@ -17,7 +18,7 @@ const env = {
 
 /** A gateway over a log of four records, two of them of acme. */
 const aGateway = async () => {
-  const data = mkdtempSync(join(tmpdir(), 'parley-gateway-audit-'));
+  const data = scratchFolder();
   const log = createAuditLog({ folder: auditFolder(data), keyFile: null, now: Date.now });
   await log.append(
     ['default', 'acme', 'default', 'acme'].map((tenant, index) => ({

@@ -1,6 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pino, type Logger } from 'pino';
 import { LocalBus } from '../../src/bus/local.js';
 import { loadConfig } from '../../src/config.js';
@@ -11,6 +8,7 @@ import { createApp } from '../../src/gateway/app.js';
 import type { HubOptions } from '../../src/gateway/events-hub.js';
 import { createPorts } from '../../src/gateway/index.js';
 import { createOperator } from '../../src/operator.js';
+import { scratchFolder } from '../support/scratch.js';
 import { FakeCoordinators } from './fake-coordinators.js';
 import { FakeDebates } from './fake-debates.js';
 import { FakeRuns } from './fake-runs.js';
@@ -42,8 +40,7 @@ export const createRig = ({
   memory,
   artifacts,
 }: RigOptions = {}) => {
-  const dataFolder = mkdtempSync(join(tmpdir(), 'parley-gateway-'));
-  const config = loadConfig({ PARLEY_DATA: dataFolder, PARLEY_LANE_SECRET: 'a secret of the tests', ...env });
+  const config = loadConfig({ PARLEY_DATA: scratchFolder(), PARLEY_LANE_SECRET: 'a secret of the tests', ...env });
   const sessions = new FakeSessions();
   const bus = new LocalBus();
   const operator = createOperator(config);

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { EloChange, TraceRecord } from '../../../src/contracts/memory.js';
+
+export { scratchFolder as aFolder } from '../../support/scratch.js';
 
 /** 32 hex digits for a name, the same each time. */
 export const traceId = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 32);
@@ -48,8 +47,6 @@ export const aTrace = (name: string, over: Partial<TraceRecord> = {}): TraceReco
   created_at: '2026-11-20T10:00:00.000Z',
   ...over,
 });
-
-export const aFolder = (): string => mkdtempSync(join(tmpdir(), 'parley-memory-'));
 
 /** The time of the n-th trace, a minute after the one before. */
 export const minute = (n: number): string => new Date(Date.UTC(2026, 10, 20, 10, n)).toISOString();
