@@ -1,7 +1,7 @@
 import { approximateTokens } from '../budget.js';
 import { ParleyError } from '../errors.js';
-import { addAgent } from './context/agents.js';
-import { messagesOf } from './context/book.js';
+import { addAgent, withNotice } from './context/agents.js';
+import { contextOf, messagesOf } from './context/book.js';
 import type { ContextMessage, NewMessage } from './context/message.js';
 import { sync, type SyncAsked } from './context/sync.js';
 import { write, type Written } from './context/write.js';
@@ -80,6 +80,16 @@ const writeFitting = (draft: TeamDraft, agentId: string, wrote: readonly NewMess
     const shorter = { ...longest, content: cut(longest, Math.min(kept, Math.floor(longest.content.length / 2))) };
     messages = messages.map((message) => (message === longest ? shorter : message));
   }
+};
+
+/** What a turn leaves at its end. An answer that has no room is the agent's result all the same; its context says that it is not there. */
+export const leaveInContext = (draft: TeamDraft, agentId: string, wrote: readonly NewMessage[]): void => {
+  const { team } = draft;
+  if (wrote.length === 0 || !contextOf(team.contexts, agentId)) return;
+  const written = writeFitting(draft, agentId, wrote);
+  team.contexts = written.ok
+    ? written.book
+    : withNotice(team.contexts, agentId, `what it said last: ${written.message}`);
 };
 
 /** A turn writes what it brings and reads what it is asked with next. One that has ended meanwhile is told nothing. */

@@ -77,8 +77,16 @@ export type TeamEvent =
   | { type: 'RESUME' }
   | { type: 'CLOSE' }
   | { type: 'CANCEL' }
-  /** `text`: what the turn had said when it was broken off. */
-  | { type: 'ENDED'; agentId: string; run: number; outcome: TurnOutcome; text: string | null; usage: Amount }
+  /** `text`: what the turn had said when it was broken off; `wrote`: what it leaves in its context. */
+  | {
+      type: 'ENDED';
+      agentId: string;
+      run: number;
+      outcome: TurnOutcome;
+      text: string | null;
+      usage: Amount;
+      wrote?: NewMessage[];
+    }
   /** A turn adds to its context and asks what it is asked with; `has`: messages that it holds; `step` counts its reads. */
   | { type: 'READ'; agentId: string; run: number; step: number; wrote: NewMessage[]; has: number[] }
   /** A turn calls a tool for agents; answered by `answer_call`, in the same step unless it waits for agents. */

@@ -5,7 +5,7 @@ import { takeCall } from './calls.js';
 import { cancelAll, cancelOne, pauseAll, resumeAll } from './control.js';
 import { followTurns } from './delegation.js';
 import { takeCommand } from './commands.js';
-import { readContext } from './contexts.js';
+import { leaveInContext, readContext } from './contexts.js';
 import { openDraft, replaceAgent, say, type TeamDraft, type TeamStep } from './draft.js';
 import { type CallAnswer, done, refused, type TeamEvent } from './effects.js';
 import { classifyOutcome } from './outcome.js';
@@ -60,13 +60,14 @@ const take = (draft: TeamDraft, event: TeamEvent): CallAnswer | null => {
 /** A turn came back. One that has ended otherwise changes nothing but what was spent; one that was cancelled keeps its text. */
 const takeEnd = (
   draft: TeamDraft,
-  { agentId, run, outcome, text, usage }: Extract<TeamEvent, { type: 'ENDED' }>,
+  { agentId, run, outcome, text, usage, wrote = [] }: Extract<TeamEvent, { type: 'ENDED' }>,
 ): void => {
   const { team } = draft;
   team.spent = add(team.spent, usage);
   const found = agentOf(team, agentId);
   const agent = found && replaceAgent(draft, { ...found, spent: add(found.spent, usage) });
   if (!agent || agent.turn?.run !== run) return void (team.dropped += 1);
+  leaveInContext(draft, agentId, wrote);
   if (agent.state === 'RUNNING' || (agent.state === 'PAUSED' && !agent.held))
     return endTurn(draft, agent, classifyOutcome(outcome), text);
   if (agent.state === 'CANCELLED' && agent.text === null && text !== null) replaceAgent(draft, { ...agent, text });

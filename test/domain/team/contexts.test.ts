@@ -117,6 +117,49 @@ describe('a read of a turn', () => {
   });
 });
 
+describe('the end of a turn', () => {
+  const ends = (play: TeamPlay, wrote: NewMessage[]) =>
+    play.take({
+      type: 'ENDED',
+      agentId: 'a',
+      run: play.agent('a').turn?.run ?? 0,
+      outcome: { type: 'returned', value: 'Blue.' },
+      text: null,
+      usage: { tokens: 0, usdMicros: 0 },
+      wrote,
+    });
+
+  test('leaves its answer in the context, for what the agent is asked next', () => {
+    const play = new TeamPlay([plan('a')]);
+    read(play, 'a', [ask('Which?')]);
+    ends(play, [{ role: 'assistant', content: 'Blue.' }]);
+    play.call({ type: 'ASK', agentId: 'a', content: 'Sure?' });
+    expect(viewOf(read(play, 'a', [ask('Sure?')])).add.map(({ content }) => content)).toEqual([
+      'Which?',
+      'Blue.',
+      'Sure?',
+    ]);
+  });
+
+  test('whose answer has no room is its end all the same, and the context says so', () => {
+    const play = new TeamPlay([plan('a')], { windowTokens: 10 });
+    ends(play, [{ role: 'assistant', content: 'x'.repeat(400) }]);
+    expect(play.state('a')).toBe('COMPLETED');
+    expect(contextInfo(play.team.contexts, 'a', false)?.notices.join()).toContain('what it said last: ');
+  });
+
+  test('of an agent that is gone leaves nothing', () => {
+    const play = new TeamPlay([plan('a')]);
+    const { run } = play.agent('a').turn!;
+    play.to('CANCEL_AGENT', 'a');
+    play.to('CLEAN_UP', 'a');
+    const outcome = { type: 'stopped' as const, message: null };
+    const usage = { tokens: 3, usdMicros: 0 };
+    play.take({ type: 'ENDED', agentId: 'a', run, outcome, text: null, usage, wrote: [ask('late')] });
+    expect(play.team).toMatchObject({ contexts: { messages: {} }, spent: { tokens: 3 }, dropped: 1 });
+  });
+});
+
 describe('a sync', () => {
   test('copies what the child lacks, and says how much', () => {
     const play = new TeamPlay([plan('a'), idle('b', { parent: 'a' })]);

@@ -52,7 +52,8 @@ const withAgent = (book: ContextBook, agent: AgentContext): ContextBook => ({
   agents: [...book.agents, agent],
 });
 
-const withNotice = (book: ContextBook, agentId: string | null, notice: string): ContextBook => ({
+/** Notes something on an agent's context, of which the last 20 are kept. */
+export const withNotice = (book: ContextBook, agentId: string | null, notice: string): ContextBook => ({
   ...book,
   agents: book.agents.map((agent) =>
     agent.agentId === agentId ? { ...agent, notices: [...agent.notices, notice].slice(-20) } : agent,

@@ -1,0 +1,76 @@
+import type { Json } from '../../contracts/frames.js';
+import type { ContextMessage, NewMessage } from '../team/context/message.js';
+import type { TurnOutcome } from '../team/outcome.js';
+import { noAmount } from '../budget.js';
+import type { Amount } from '../session/setup.js';
+import type { TurnAction } from './reading.js';
+
+/** One question to one agent, as its workflow is started with it. */
+export interface TurnSetup {
+  teamId: string;
+  agentId: string;
+  run: number;
+  /** What it is asked. */
+  content: string;
+  /** Who asks; null: a person. */
+  by: string | null;
+  /** Calls of its model. */
+  maxRounds: number;
+}
+
+/** A call of a tool; `answer` undefined: it is under way, or waits until the turn may go on. */
+export interface TurnCall {
+  action: TurnAction;
+  /** Whether the model made it as a function call, else as a tag. */
+  isFunction: boolean;
+  answer?: Json;
+}
+
+/**
+ * A turn of an agent as plain JSON (spec 05): it reads its context, asks its model, calls tools, and reads again, until an answer
+ * asks for nothing more.
+ */
+export interface TurnState {
+  setup: TurnSetup;
+  phase: 'READING' | 'ASKING' | 'CALLING' | 'OVER';
+  /** Reads so far, and calls of the model. */
+  step: number;
+  round: number;
+  /** What it is asked with, as it was read last. */
+  messages: ContextMessage[];
+  /** What is written with the next read, or with the end. */
+  wrote: NewMessage[];
+  /** Of the latest answer. */
+  calls: TurnCall[];
+  /** Nothing is asked or called until it goes on; what is under way comes to its end. */
+  isHeld: boolean;
+  /** What was held back: it is done when the turn goes on. */
+  kept: TurnEffect[];
+  /** What the latest answer said, as far as it has come. */
+  text: string | null;
+  spent: Amount;
+  outcome: TurnOutcome | null;
+}
+
+/** What a turn wants done. */
+export type TurnEffect =
+  | { type: 'read'; step: number; wrote: NewMessage[]; has: number[] }
+  | { type: 'ask_model'; round: number }
+  | { type: 'call'; action: TurnAction }
+  /** Whatever is under way is stopped. */
+  | { type: 'stop' };
+
+export const openTurn = (setup: TurnSetup): TurnState => ({
+  setup,
+  phase: 'READING',
+  step: 0,
+  round: 0,
+  messages: [],
+  wrote: [],
+  calls: [],
+  isHeld: false,
+  kept: [],
+  text: null,
+  spent: noAmount,
+  outcome: null,
+});

@@ -1,0 +1,65 @@
+import type { Json } from '../../src/contracts/frames.js';
+import { checkAgentCommand } from '../../src/agent-commands.js';
+import { readAnswer } from '../../src/domain/agent/reading.js';
+import { openTurn, type TurnEffect, type TurnSetup, type TurnState } from '../../src/domain/agent/state.js';
+import { stepTurn, type TurnEvent } from '../../src/domain/agent/turn.js';
+import { approximateTokens } from '../../src/domain/budget.js';
+import { addAgent } from '../../src/domain/team/context/agents.js';
+import { type ContextBook, emptyBook, messagesOf } from '../../src/domain/team/context/book.js';
+import { write } from '../../src/domain/team/context/write.js';
+import type { ModelCall } from '../../src/domain/team/model-call.js';
+import { mend } from '../../activities/mend.js';
+
+type EffectOf = { [E in TurnEffect as E['type']]: E };
+
+/** A turn played by hand against a real context: its reads are answered at once unless the test answers them itself. */
+export class TurnPlay {
+  turn: TurnState;
+  effects: TurnEffect[] = [];
+  book: ContextBook;
+  answersReads = true;
+
+  constructor(over: Partial<TurnSetup> = {}, windowTokens: number | null = null) {
+    const sharing = { sessionOf: null, windowOf: null, maxTokens: null };
+    this.book = addAgent(emptyBook, { agentId: 'a', parent: null, sharing }, windowTokens);
+    this.turn = openTurn({ teamId: 't', agentId: 'a', run: 1, content: 'Which?', by: null, maxRounds: 10, ...over });
+    this.take({ type: 'START' });
+  }
+
+  take(event: TurnEvent): this {
+    const { turn, effects } = stepTurn(JSON.parse(JSON.stringify(this.turn)) as TurnState, event);
+    this.turn = turn;
+    this.effects.push(...effects);
+    for (const effect of effects) if (effect.type === 'read' && this.answersReads) this.read(effect);
+    return this;
+  }
+
+  read({ step, wrote, has }: EffectOf['read']): this {
+    const written = write(this.book, 'a', wrote, approximateTokens);
+    if (!written.ok) return this.take({ type: 'NO_ROOM', step, message: written.message });
+    this.book = written.book;
+    const messages = messagesOf(this.book, 'a');
+    const add = messages.filter(({ messageId }) => !has.includes(messageId));
+    return this.take({ type: 'VIEW', step, view: { ids: messages.map(({ messageId }) => messageId), add } });
+  }
+
+  says(text: string, calls: ModelCall[] = [], others: string[] = ['read_file'], tokens = 10): this {
+    const { round } = this.turn;
+    const registry = { check: checkAgentCommand, mend, subagentsEnabled: true, allowed: null };
+    const reading = readAnswer({ text, calls }, `call-1-${round}`, registry, others);
+    return this.take({ type: 'SAID', round, reading, answer: null, usage: { tokens, usdMicros: 0 } });
+  }
+
+  called(callId: string, answer: Json): this {
+    return this.take({ type: 'CALLED', callId, answer });
+  }
+
+  done<T extends TurnEffect['type']>(type: T): EffectOf[T][] {
+    return this.effects.filter((effect): effect is EffectOf[T] => effect.type === type);
+  }
+
+  /** The context as a list of who said what. */
+  get said(): string[] {
+    return this.turn.messages.map(({ role, content }) => `${role}: ${content}`);
+  }
+}
