@@ -270,15 +270,21 @@ describeWithSandbox('a run that asks people', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test.each<[string, object, number, RegExp]>([
-    ['an unknown option', { response: 'maybe' }, 422, /choose approve, reject/],
-    ['another request', { request_id: 'fr-20261121-ffffff', response: 'approve' }, 409, /the open request is fr-/],
-    ['other content', { response: 'approve', digest: 'f'.repeat(64) }, 409, /digest/],
-  ])('refuses an answer with %s, and waits on', async (_, more, code, words) => {
-    const status = await begin([asks('sure')]);
-    const { status: answered, body } = await answer(status, 'x', more);
-    expect([answered, JSON.stringify(body)]).toEqual([code, expect.stringMatching(words)]);
-    expect((await product.runs.status(status.id)).state).toBe('awaiting_feedback');
-    await product.post(`/v1/runs/${status.id}/cancel`);
+  describe('refuses an answer, and waits on, with', () => {
+    let status: RunStatus;
+    beforeAll(async () => {
+      status = await begin([asks('sure')]);
+    });
+    afterAll(() => product.post(`/v1/runs/${status.id}/cancel`));
+
+    test.each<[string, object, number, RegExp]>([
+      ['an unknown option', { response: 'maybe' }, 422, /choose approve, reject/],
+      ['another request', { request_id: 'fr-20261121-ffffff', response: 'approve' }, 409, /the open request is fr-/],
+      ['other content', { response: 'approve', digest: 'f'.repeat(64) }, 409, /digest/],
+    ])('%s', async (_, more, code, words) => {
+      const { status: answered, body } = await answer(status, 'x', more);
+      expect([answered, JSON.stringify(body)]).toEqual([code, expect.stringMatching(words)]);
+      expect((await product.runs.status(status.id)).state).toBe('awaiting_feedback');
+    });
   });
 });
