@@ -102,7 +102,7 @@ const play = ({ waitTimeoutMs, moves }: Game, look: (at: CoordinatorPlay) => voi
 const seed = (): number =>
   Array.from(expect.getState().currentTestName ?? '').reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) | 0, 7);
 const always = (claim: (given: Game) => void): void =>
-  fc.assert(fc.property(game, claim), { seed: seed(), numRuns: 150 });
+  fc.assert(fc.property(game, claim), { seed: seed(), numRuns: 500 });
 
 describe('a coordinator, whatever happens to it,', () => {
   test('has a status and events that their contracts accept', () => {
