@@ -5,7 +5,8 @@ import { promptOf } from '../src/domain/coordinator/prompt.js';
 import type { CoordinatorStart } from '../src/domain/coordinator/state.js';
 import { someOf } from '../src/domain/coordinator/question.js';
 import type { CoordinatorsPort } from '../src/gateway/work-port.js';
-import { coordinatorWorkflowType, feedbackUpdate, responsesUpdate } from '../workflows/messages.js';
+import { coordinatorWorkflowType, responsesUpdate } from '../workflows/messages.js';
+import { feedbackOf } from './feedback-update.js';
 import { createWorkClient, firstWords, type WorkClientOptions, type WorkDefinition } from './work-client.js';
 
 export const coordinatorDefinition: WorkDefinition<CoordinatorStart, CoordinatorStatus> = {
@@ -42,14 +43,7 @@ export const createCoordinatorsClient = (options: WorkClientOptions): Coordinato
   const coordinators = createWorkClient(coordinatorDefinition, options);
   return {
     ...coordinators,
-    feedback: (id, given, key, withinMs) =>
-      coordinators.update(
-        id,
-        'take feedback',
-        (handle) =>
-          handle.executeUpdate(feedbackUpdate, { args: [given], ...(key !== undefined && { updateId: key }) }),
-        withinMs,
-      ),
+    feedback: feedbackOf(coordinators.update),
     respond: (id, given) =>
       coordinators.update(id, 'take answers', (handle) => handle.executeUpdate(responsesUpdate, { args: [given] })),
     report: async (id, number) => {

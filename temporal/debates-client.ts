@@ -1,7 +1,8 @@
 import type { DebateStatus } from '../src/contracts/debate-status.js';
 import type { DebateSetup } from '../src/domain/debate/setup.js';
 import type { DebatesPort } from '../src/gateway/work-port.js';
-import { debateWorkflowType, feedbackUpdate } from '../workflows/messages.js';
+import { debateWorkflowType } from '../workflows/messages.js';
+import { feedbackOf } from './feedback-update.js';
 import { createWorkClient, firstWords, type WorkClientOptions, type WorkDefinition } from './work-client.js';
 
 export const debateDefinition: WorkDefinition<DebateSetup, DebateStatus> = {
@@ -29,13 +30,6 @@ export const createDebatesClient = (options: WorkClientOptions): DebatesPort => 
   const debates = createWorkClient(debateDefinition, options);
   return {
     ...debates,
-    feedback: (id, given, key, withinMs) =>
-      debates.update(
-        id,
-        'take feedback',
-        (handle) =>
-          handle.executeUpdate(feedbackUpdate, { args: [given], ...(key !== undefined && { updateId: key }) }),
-        withinMs,
-      ),
+    feedback: feedbackOf(debates.update),
   };
 };

@@ -2,7 +2,8 @@ import type { RunStatus } from '../src/contracts/run-status.js';
 import { closedRun } from '../src/domain/run/closed-run.js';
 import type { RunSetup } from '../src/domain/run/setup.js';
 import type { RunsPort } from '../src/gateway/work-port.js';
-import { feedbackUpdate, runWorkflowType } from '../workflows/messages.js';
+import { runWorkflowType } from '../workflows/messages.js';
+import { feedbackOf } from './feedback-update.js';
 import { createWorkClient, firstWords, type WorkClientOptions, type WorkDefinition } from './work-client.js';
 
 export const runDefinition: WorkDefinition<RunSetup, RunStatus> = {
@@ -21,13 +22,6 @@ export const createRunsClient = (options: WorkClientOptions): RunsPort => {
   const runs = createWorkClient(runDefinition, options);
   return {
     ...runs,
-    feedback: (id, given, key, withinMs) =>
-      runs.update(
-        id,
-        'take feedback',
-        (handle) =>
-          handle.executeUpdate(feedbackUpdate, { args: [given], ...(key !== undefined && { updateId: key }) }),
-        withinMs,
-      ),
+    feedback: feedbackOf(runs.update),
   };
 };

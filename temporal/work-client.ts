@@ -54,13 +54,20 @@ export interface WorkClientOptions {
   onError?: (error: unknown) => void;
 }
 
+export type WorkUpdate = <T>(
+  id: string,
+  verb: string,
+  send: (handle: WorkflowHandle) => Promise<T>,
+  withinMs?: number,
+) => Promise<T>;
+
 export interface WorkClient<Setup extends WorkSetup, Status extends WorkStatus> extends WorkPort<Setup, Status> {
   /**
    * An update of running work, in turn with the others of the same work. `verb` completes "cannot …" in a refusal; `withinMs` is
    * for how many milliseconds its answer is waited for, by default as for any question.
    * @throws ParleyError what the workflow refused with; not_found, wrong_state (it has ended), unavailable
    */
-  update<T>(id: string, verb: string, send: (handle: WorkflowHandle) => Promise<T>, withinMs?: number): Promise<T>;
+  update: WorkUpdate;
 }
 
 /**
@@ -114,7 +121,8 @@ export const createWorkClient = <Setup extends WorkSetup, Status extends WorkSta
     }
   };
   const turns = createTurns(updatesAtOnce);
-  // Temporal keeps one query for a workflow that is at work, and puts others off for seconds.
+  // A stock server keeps one query for a workflow that is at work and puts others off for seconds; ours keeps more, but each is
+  // work for the worker, and nobody needs two answers of the same moment.
   const queryTurns = createTurns(1);
   const nextStatus = createNextAnswers<Status>();
   const query = <T>(id: string, ask: () => Promise<T>): Promise<T> => queryTurns(id, () => within(id, deadlineMs, ask));

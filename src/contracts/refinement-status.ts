@@ -2,7 +2,15 @@ import { z } from 'zod';
 import { issueSchema } from './debate-status.js';
 import { loopControlSchema, refinementOutputSchema } from './refinement.js';
 import { criterionSchema } from './rubric.js';
-import { lifecycleSchema, linksSchema, spendSchema, waitingSchema, workIdSchema, shareSchema } from './work.js';
+import {
+  lifecycleSchema,
+  linksSchema,
+  mayHelpSchema,
+  spendSchema,
+  waitingSchema,
+  workIdSchema,
+  shareSchema,
+} from './work.js';
 
 /** Spec 04; FAILED is ABORTED without a version to give back, CANCELLED is a person's doing. */
 export const refinementStates = [
@@ -85,10 +93,7 @@ export const refinementErrorSchema = z
   .strictObject({
     code: z.string(),
     message: z.string(),
-    retryable: z
-      .boolean()
-      .optional()
-      .meta({ description: 'Whether asking the agent again can help; left out: that is not known.' }),
+    retryable: mayHelpSchema.optional(),
   })
   .meta({ id: 'RefinementError' });
 

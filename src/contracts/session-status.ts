@@ -3,6 +3,7 @@ import { windowSchema } from './frames.js';
 import {
   lifecycleSchema,
   linksSchema,
+  mayHelpSchema,
   spendSchema,
   startedSchema,
   waitingSchema,
@@ -45,10 +46,7 @@ export const laneReasonSchema = z
   .strictObject({
     code: z.string(),
     message: z.string(),
-    retryable: z
-      .boolean()
-      .optional()
-      .meta({ description: 'Whether asking it again can help; left out: that is not known.' }),
+    retryable: mayHelpSchema.optional(),
     all: z
       .array(z.strictObject({ code: z.string(), message: z.string() }))
       .optional()

@@ -8,6 +8,11 @@ export type Kind = z.infer<typeof kindSchema>;
 /** A part of a whole, or how sure somebody is: 0 to 1. */
 export const shareSchema = z.number().min(0).max(1);
 
+/** What an agent says of its own failure; left out where it does not know. */
+export const mayHelpSchema = z
+  .boolean()
+  .meta({ description: 'Whether asking the agent again can help; left out: that is not known.' });
+
 export const workIdSchema = z
   .string()
   .regex(

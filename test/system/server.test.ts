@@ -11,6 +11,21 @@ import { ensureSearchAttributes } from '../../temporal/search-attributes.js';
 import { freePorts, startEmbeddedServer } from '../../temporal/server.js';
 
 const executable = process.env['TEST_TEMPORAL_CLI']!;
+/** Starts work that nobody does. */
+const begin = async (
+  { workflowService }: Connection,
+  workflowId: string,
+  indexedFields: Record<string, ReturnType<typeof defaultPayloadConverter.toPayload>> = {},
+): Promise<void> => {
+  await workflowService.startWorkflowExecution({
+    namespace: 'default',
+    workflowId,
+    workflowType: { name: 'none' },
+    taskQueue: { name: 'none' },
+    requestId: 'once',
+    searchAttributes: { indexedFields },
+  });
+};
 
 describe('the embedded server', () => {
   let folder: string;
@@ -24,14 +39,7 @@ describe('the embedded server', () => {
     const options = { executable, port: port!, uiPort: null, databaseFile: join(folder, 'kept.db') };
     const first = await startEmbeddedServer(options);
     const before = await Connection.connect({ address: first.address });
-    await before.workflowService.startWorkflowExecution({
-      namespace: 'default',
-      workflowId: 'kept',
-      workflowType: { name: 'none' },
-      taskQueue: { name: 'none' },
-      requestId: 'once',
-      searchAttributes: { indexedFields: {} },
-    });
+    await begin(before, 'kept');
     await before.close();
     await first.stop();
     const second = await startEmbeddedServer(options);
@@ -58,14 +66,7 @@ describe('the embedded server', () => {
       await ensureSearchAttributes(connection, 'default'),
     ];
     // Once they are registered, work may start with them.
-    await connection.workflowService.startWorkflowExecution({
-      namespace: 'default',
-      workflowId: 'at-once',
-      workflowType: { name: 'none' },
-      taskQueue: { name: 'none' },
-      requestId: 'once',
-      searchAttributes: { indexedFields: { ParleyKind: defaultPayloadConverter.toPayload('run') } },
-    });
+    await begin(connection, 'at-once', { ParleyKind: defaultPayloadConverter.toPayload('run') });
     await connection.close();
     await server.stop();
     expect(registered).toEqual([['ParleyKind', 'ParleyAwaiting'], []]);
