@@ -51,7 +51,17 @@ export const createWorkMetrics = (registry: Registry) => {
     labelNames: ['state'] as const,
     registers,
   });
+  const toolSeconds = new Histogram({
+    name: 'parley_tool_call_seconds',
+    help: 'Calls of tools by agents of teams, by how they ended: ok, cancelled, failed, or the code of the error that was answered.',
+    labelNames: ['tool', 'outcome'] as const,
+    buckets: [0.01, 0.1, 0.5, 1, 5, 30, 120, 600],
+    registers,
+  });
   return {
+    /** @param tool one of the worker's tools, or `unknown`: labels stay few */
+    toolCalled: (tool: string, outcome: string, milliseconds: number): void =>
+      toolSeconds.observe({ tool, outcome }, milliseconds / 1000),
     webhookAttempted: (outcome: 'delivered' | 'failed'): void => webhookAttempts.inc({ outcome }),
     webhookEnded: (state: 'delivered' | 'dead'): void => webhookDeliveries.inc({ state }),
     laneEnded: (adapter: Adapter, tier: Tier, state: LaneEnd, milliseconds: number): void =>
