@@ -1,3 +1,4 @@
+import type { SandboxOptions } from '../../src/contracts/execution.js';
 import type { Json } from '../../src/contracts/frames.js';
 import type { JsonObject } from '../../src/domain/model-json.js';
 import type { ToolDefinition } from '../../src/domain/team/model-call.js';
@@ -16,6 +17,8 @@ export interface ToolCall {
   folderOf: string;
   /** The folder that all agents of the team share in place of their own. */
   workspace: { path: string; isReadOnly: boolean } | null;
+  /** How commands are run; left out: as the worker chooses, without network. */
+  sandbox?: SandboxOptions;
 }
 
 /** A source of tools that cannot be used at the moment, or a tool that cannot be offered. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { agentBodyFaults, teamFaults } from '../domain/team/request-faults.js';
 import { adapterSchema } from './adapter.js';
+import { sandboxOptionsSchema } from './execution.js';
 import { templateSchema } from './template.js';
 import { startCommon, startedSchema } from './work.js';
 
@@ -37,6 +38,34 @@ const sharing = {
     .meta({ description: "Limit of a window of its own; clamped to that of its parent's." }),
 };
 
+const patternSchema = z.string().min(1).max(1_000);
+
+/** Which calls of tools a person is asked about first (spec 05). */
+export const approvalRuleSchema = z
+  .strictObject({
+    tool: z.string().trim().min(1, 'must not be blank').max(200).meta({
+      description: 'Name of a tool; "*" stands for any part of one.',
+      example: 'run_command',
+    }),
+    when: z
+      .union([
+        z.enum(['always', 'never']),
+        z.strictObject({
+          argument: z.string().min(1).max(200).meta({
+            description:
+              'Of the call, by its path, such as `to.0.address`. A list is looked at as one line, and by each of its parts.',
+          }),
+          matches: z.union([patternSchema, z.array(patternSchema).min(1).max(100)]).meta({
+            description:
+              'The whole argument: "*" stands for any characters, "?" for one. Of several patterns one is enough.',
+          }),
+        }),
+      ])
+      .meta({ description: 'always: a person is asked each time; never: nobody is; else: where the argument is so.' }),
+  })
+  .meta({ id: 'ApprovalRule' });
+export type ApprovalRule = z.infer<typeof approvalRuleSchema>;
+
 /** One agent, in the body that starts a team and in one that adds to it (spec 10 "Team"). */
 export const teamAgentSchema = z
   .strictObject({
@@ -49,6 +78,10 @@ export const teamAgentSchema = z
     template: templateSchema.optional(),
     tools: z.array(wordSchema).max(200).optional().meta({
       description: 'That it may call. Left out: those by which agents concern each other; an empty list: none.',
+    }),
+    approvals: z.array(approvalRuleSchema).max(200).optional().meta({
+      description:
+        'Calls that a person is asked about before they are carried out; the first rule that applies decides. Left out: none is. An agent that it spawns has the same.',
     }),
     prompt: textSchema.optional().meta({
       description: 'What it is asked first. Left out: it has nothing to do until somebody asks it.',
@@ -80,6 +113,21 @@ export const liteAgentSchema = z
   });
 export type LiteAgentBody = z.infer<typeof liteAgentSchema>;
 
+/** A folder in which all agents of a team work, in place of one for each. */
+export const teamWorkspaceSchema = z
+  .strictObject({
+    path: z
+      .string()
+      .min(1)
+      .max(4_096)
+      .refine((path) => path.startsWith('/'), 'must be an absolute path on the worker')
+      .meta({ description: 'The folder, on the worker; PARLEY_WORKSPACES says where it may lie.' }),
+    read_only: z.boolean().default(false).meta({
+      description: 'true: agents list, read and search in it; nobody writes files or runs commands there.',
+    }),
+  })
+  .meta({ id: 'TeamWorkspace' });
+
 const maxConcurrentSchema = z.number().int().min(1).max(1_000);
 
 /** POST /v1/teams (spec 05, 10). What contradicts itself is refused here, all at once (spec 00). */
@@ -99,6 +147,10 @@ export const openTeamSchema = z
       .boolean()
       .default(false)
       .meta({ description: 'Whether the team outlives its agents, until it is closed.' }),
+    workspace: teamWorkspaceSchema.optional().meta({
+      description: 'What tools for files and commands work in. Left out: each agent has a folder of its own.',
+    }),
+    sandbox: sandboxOptionsSchema.optional().meta({ description: 'Of the commands of agents.' }),
   })
   .superRefine((request, context) => {
     for (const { path, message } of teamFaults(request)) context.addIssue({ code: 'custom', path, message });

@@ -1,3 +1,4 @@
+import { explorerRights } from './inherited.js';
 import type { AgentPlan } from './setup.js';
 import { type AgentRecord, agentOf, type TeamState } from './state.js';
 
@@ -31,7 +32,7 @@ export const explorerOf = (
   parent: plan.agentId,
   adapter: team.setup.explorer,
   instructions,
-  template: null,
+  ...explorerRights(plan),
   tools: [...exploreTools],
   prompt: directory === null ? task : `${task}\n\nLook in ${directory}.`,
   background: false,
@@ -39,4 +40,5 @@ export const explorerOf = (
   overrides: {},
   metadata: {},
   sharing: { sessionOf: null, windowOf: null, maxTokens: null },
+  folderOf: plan.folderOf ?? plan.agentId,
 });

@@ -1,6 +1,7 @@
 import type { Adapter } from '../../contracts/adapter.js';
+import type { SandboxOptions } from '../../contracts/execution.js';
 import type { Json } from '../../contracts/frames.js';
-import type { LiteAgentBody, TeamAgentBody } from '../../contracts/team.js';
+import type { ApprovalRule, LiteAgentBody, TeamAgentBody } from '../../contracts/team.js';
 import type { AgentTemplate } from '../../contracts/template.js';
 import type { BudgetLimits } from '../budget.js';
 import { ParleyError } from '../errors.js';
@@ -26,6 +27,8 @@ export interface AgentPlan {
   template: AgentTemplate | null;
   /** That it may call; null: those by which agents concern each other. */
   tools: string[] | null;
+  /** Calls that a person is asked about first; left out: none is. */
+  approvals?: ApprovalRule[];
   /** null: it has nothing to do until it is asked. */
   prompt: string | null;
   background: boolean;
@@ -34,6 +37,8 @@ export interface AgentPlan {
   overrides: Record<string, Json>;
   metadata: Record<string, Json>;
   sharing: SharingPlan;
+  /** The agent whose folder its tools work in; left out: its own. */
+  folderOf?: string;
 }
 
 export interface LiteAgent {
@@ -63,6 +68,10 @@ export interface TeamSetup {
   agents: AgentPlan[];
   liteAgents: LiteAgent[];
   budget: BudgetLimits;
+  /** The folder that all agents work in; left out: each has its own. */
+  workspace?: { path: string; isReadOnly: boolean };
+  /** Of the commands of agents; left out: as the worker chooses, without network. */
+  sandbox?: SandboxOptions;
   /** Who is told what becomes of it; left out: nobody. */
   webhooks?: WebhookSetup[];
 }
@@ -95,6 +104,7 @@ export const planOf = (body: TeamAgentBody, parent: string | null = null): Agent
     instructions: body.instructions ?? '',
     template: body.template ?? null,
     tools: body.tools ?? null,
+    ...(body.approvals !== undefined && { approvals: body.approvals }),
     prompt: body.prompt ?? null,
     background: body.background,
     maxRounds: body.max_rounds,

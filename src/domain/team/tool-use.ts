@@ -5,7 +5,7 @@ import type { ToolDefinition } from './model-call.js';
 
 /** What says which tools an agent may call. */
 export interface ToolRights {
-  /** Of its plan; null: those by which agents concern each other alone. */
+  /** Of its plan; null: what its template allows, else those by which agents concern each other. */
   allowed: readonly string[] | null;
   /** Of its template (spec 10 "Agent template"); null: it says nothing. */
   capabilities: AgentTemplate['capabilities'] | null;
@@ -24,9 +24,9 @@ export const toolRefusal = (name: string, { allowed, capabilities }: ToolRights)
   const refuse = (code: string, why: string): ToolError => {
     return { status: 'error', code, message: `${name} was not carried out: ${why}` };
   };
-  const granted = allowed ?? [];
-  if (!isAmong(granted, name)) return refuse('not_allowed', `this agent may not call it; ${mayCall(granted)}`);
   const { allowed_tools: listed, forbidden_actions: forbidden = [] } = capabilities ?? {};
+  const granted = allowed ?? listed ?? [];
+  if (!isAmong(granted, name)) return refuse('not_allowed', `this agent may not call it; ${mayCall(granted)}`);
   if (listed && !isAmong(listed, name))
     return refuse('not_allowed', `the agent's template does not allow it; ${mayCall(listed)}`);
   const by = forbidden.find((action) => matchesGlob(action, name));

@@ -1,5 +1,6 @@
 import type { AgentCommand, AgentToolArguments } from '../../contracts/agent-tools.js';
 import type { TeamCall } from './effects.js';
+import { inheritedRights, type OwnRights } from './inherited.js';
 import type { AgentPlan } from './setup.js';
 
 /** What a validated command of an agent comes to. */
@@ -12,8 +13,8 @@ export type ToolWork =
 
 export interface Caller {
   agentId: string;
-  /** What its children have unless they are given something else. */
-  plan: Pick<AgentPlan, 'tools' | 'maxRounds'>;
+  /** What its children have unless they are given something else, and no more in any case. */
+  plan: OwnRights & Pick<AgentPlan, 'maxRounds'>;
   /** Of a wait, where the command comes to one; unique in the team. */
   waitId: string;
 }
@@ -21,18 +22,21 @@ export interface Caller {
 const milliseconds = (seconds: number | undefined): number | null =>
   seconds === undefined ? null : Math.round(seconds * 1_000);
 
-const spawnPlan = (given: AgentToolArguments['spawn_sub_agent'], { agentId, plan }: Caller): AgentPlan => {
+const spawnPlan = (
+  given: AgentToolArguments['spawn_sub_agent'],
+  { agentId, plan }: Caller,
+): { spawned: AgentPlan; notes: string[] } => {
+  const { rights, notes } = inheritedRights(plan, given.default_tools);
   const parent = given.parent ?? agentId;
   const sessionOf = given.share_session_with ?? (given.share_session ? parent : null);
   const prompt = given.initial_prompt ?? null;
-  return {
+  const spawned: AgentPlan = {
     agentId: given.id,
     role: given.role ?? 'agent',
     parent,
     adapter: null,
     instructions: [given.persona, given.system_prompt].filter((text) => text !== undefined && text !== '').join('\n\n'),
-    template: null,
-    tools: given.default_tools ?? plan.tools,
+    ...rights,
     prompt,
     background: given.background ?? prompt !== null,
     maxRounds: plan.maxRounds,
@@ -44,6 +48,7 @@ const spawnPlan = (given: AgentToolArguments['spawn_sub_agent'], { agentId, plan
       maxTokens: given.shared_context_window_max_tokens ?? given.shared_cw_max_tokens ?? null,
     },
   };
+  return { spawned, notes: [...spawnNotes(given), ...notes] };
 };
 
 /** What a spawn was asked for and cannot be. */
@@ -67,8 +72,10 @@ export const workOf = ({ tool, given }: AgentCommand, caller: Caller): ToolWork 
       const { content, channel = null, metadata = {} } = given;
       return call({ type: 'SEND', message: { content, targets, channel, metadata } });
     }
-    case 'spawn_sub_agent':
-      return call({ type: 'SPAWN', agents: [spawnPlan(given, caller)] }, null, spawnNotes(given));
+    case 'spawn_sub_agent': {
+      const { spawned, notes } = spawnPlan(given, caller);
+      return call({ type: 'SPAWN', agents: [spawned] }, null, notes);
+    }
     case 'stop_sub_agent':
       return call({ type: 'STOP_AGENT', agentId: given.id });
     case 'resume_sub_agent':

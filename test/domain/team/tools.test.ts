@@ -47,6 +47,13 @@ describe('what an agent asks of its team', () => {
     ['spawn_sub_agent', { id: 'c', initial_prompt: 'go', background: false }, spawned({ background: false })],
     ['spawn_sub_agent', { id: 'c', persona: 'A.', system_prompt: 'B.' }, spawned({ instructions: 'A.\n\nB.' })],
     ['spawn_sub_agent', { id: 'c', default_tools: [] }, spawned({ tools: [] })],
+    [
+      'spawn_sub_agent',
+      { id: 'c', default_tools: ['read_file', 'run_command'] },
+      call({ type: 'SPAWN', agents: [expect.objectContaining({ tools: ['read_file'] }) as object] }, null, [
+        'default_tools without run_command: you may not call that yourself',
+      ]),
+    ],
     ['spawn_sub_agent', { id: 'c', share_session: true }, spawned(sharing('p', 'p'))],
     ['spawn_sub_agent', { id: 'c', share_context_window: true }, spawned(sharing(null, 'p'))],
     ['spawn_sub_agent', { id: 'c', share_session_with: 'q' }, spawned(sharing('q', 'q'))],
