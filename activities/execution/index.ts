@@ -1,5 +1,5 @@
 import type { Finding } from '../../src/contracts/finding.js';
-import type { CommandReport, FileChange, TaskReport } from '../../src/contracts/execution.js';
+import type { FileChange, TaskReport } from '../../src/contracts/execution.js';
 import type { Task } from '../../src/contracts/plan.js';
 import { ParleyError } from '../../src/domain/errors.js';
 import type { SandboxPort } from '../sandbox/port.js';
@@ -68,21 +68,24 @@ export const createExecution = ({
       });
     const attempt = stage?.stage === 'started' ? stage.attempt + 1 : 1;
     await records.write(workId, name, { stage: 'started', attempt, owner: worker.identity });
-    let command: CommandReport;
+    let ran: Ran;
     const touch = (): Promise<void> =>
       records.touch(workId, name).catch((error: unknown) => onError(error, 'a task could not be marked as running'));
     const touching = setInterval(() => void touch(), touchMs);
     try {
-      command = await sandbox.run(workspace, options, task, signal);
+      ran = { attempt, command: await sandbox.run(workspace, options, task, signal) };
     } catch (error) {
+      if (!(error instanceof ParleyError)) throw error;
       // The sandbox refuses before it starts anything.
-      if (error instanceof ParleyError && attempt === 1) await records.forget(workId, name);
-      throw error;
+      if (attempt === 1) await records.forget(workId, name);
+      // The workspace has been looked at: what is wrong is the command itself, which a repair can mend.
+      if (error.code !== 'invalid_request') throw error;
+      return { attempt, command: null, fault: error.message };
     } finally {
       clearInterval(touching);
     }
-    await records.write(workId, name, { stage: 'ran', attempt, command });
-    return { command, attempt };
+    await records.write(workId, name, { stage: 'ran', ...ran });
+    return ran;
   };
 
   return {

@@ -20,9 +20,10 @@ export type UndoneTask = RollbackReport['undone'][number];
 /** Runs the tasks of plans, each of them once (spec 02 "Execution"). */
 export interface ExecutionPort {
   /**
-   * Admits, runs and checks one task. What the task does wrong stands in the report. A repeated call for a finished task is
+   * Admits, runs and checks one task. What is wrong with the task, or what it does wrong, stands in the report. A repeated call for a finished task is
    * answered with its report; for one that a dead worker had started it runs again, and `attempt` says so.
-   * @throws ParleyError as `SandboxPort.run`, when nothing has run; the signal's reason when it was aborted
+   * @throws ParleyError `ESEC` or `unavailable` when there is no sandbox for it, so that nothing has run; the signal's reason
+   * when it was aborted
    */
   runTask(input: TaskInput, signal: AbortSignal): Promise<TaskReport>;
 

@@ -4,21 +4,24 @@ import type { TaskInput, UndoneTask } from './port.js';
 
 const maxFilesReported = 1_000;
 
-export interface Ran {
-  command: CommandReport;
+export type Ran = {
   /** Above 1: a worker died in the attempts before. */
   attempt: number;
-}
+} & (
+  | { command: CommandReport }
+  /** It cannot be started as it is written, for this reason. */
+  | { command: null; fault: string }
+);
 
 /** @param changed what the task changed, or why that cannot be listed */
 export const ranReport = (
   { task, round }: TaskInput,
-  { command, attempt }: Ran,
+  ran: Ran,
   unmet: string[],
   changed: FileChange[] | string,
 ): TaskReport => {
   const reasons = [
-    commandFault(command, task.expect.exit_code),
+    faultOf(ran, task.expect.exit_code),
     unmet.length > 0 ? `${unmet.length} of its assertions did not hold` : null,
     typeof changed === 'string' ? changed : null,
   ].filter((reason) => reason !== null);
@@ -28,11 +31,11 @@ export const ranReport = (
     argv: task.argv,
     outcome: reasons.length > 0 ? 'failed' : 'succeeded',
     reason: sentence(reasons),
-    command,
+    command: ran.command,
     files_changed: files.slice(0, maxFilesReported),
     files_changed_count: files.length,
     unmet,
-    attempt,
+    attempt: ran.attempt,
     round,
   };
 };
@@ -57,21 +60,24 @@ export const refusedUndo = (taskId: string, findings: readonly Finding[]): Undon
   command: null,
 });
 
-export const undoneReport = (taskId: string, { command, attempt }: Ran): UndoneTask => {
-  const fault = commandFault(command, 0);
-  const repeated = attempt > 1 ? `it was run ${attempt} times, since the worker died in it` : null;
+export const undoneReport = (taskId: string, ran: Ran): UndoneTask => {
+  const fault = faultOf(ran, 0);
+  const repeated = ran.attempt > 1 ? `it was run ${ran.attempt} times, since the worker died in it` : null;
   const reasons = [fault, repeated].filter((reason) => reason !== null);
   return {
     task_id: taskId,
     outcome: fault === null ? 'succeeded' : 'failed',
     reason: sentence(reasons),
-    command,
+    command: ran.command,
   };
 };
 
 /** A refused command counts as one that exits with 1 (details 2.5). */
 const refusal = (findings: readonly Finding[]): string =>
   `Refused with exit code 1, never started: ${findings.map(({ rule, why }) => `${why} (${rule})`).join(' ')}`;
+
+const faultOf = (ran: Ran, wanted: number): string | null =>
+  ran.command === null ? `it could not be started: ${ran.fault}` : commandFault(ran.command, wanted);
 
 const commandFault = ({ exit_code, signal, limit }: CommandReport, wanted: number): string | null => {
   if (limit !== null) return `it was ended at its limit of ${limit}`;

@@ -63,6 +63,16 @@ describe('a task', () => {
       shellTask('exit 2', { expect: { files: ['a', 'b'] } }),
       'It exited with 2 instead of 0; 2 of its assertions did not hold.',
     ],
+    [
+      'a folder that is not there',
+      shellTask('true', { cwd: 'src/app' }),
+      'It could not be started: cwd "src/app" is not a folder in the workspace; it is relative to it, "." by default.',
+    ],
+    [
+      'more than the system takes as one argument',
+      shellTask('true', { stdin: '', argv: ['true', ...Array.from({ length: 30 }, () => 'x'.repeat(100_000))] }),
+      'It could not be started: argv is longer than the system takes (about 128 KiB for one argument, 2 MiB in all); put the text into stdin or a file.',
+    ],
   ])('fails by %s', async (_, task, reason) => {
     expect(await createRig().run(task)).toMatchObject({ outcome: 'failed', reason });
   });
@@ -197,6 +207,15 @@ describe('an undo', () => {
       outcome: 'failed',
       reason: 'It exited with 4 instead of 0.',
       command: { exit_code: 4, stderr_tail: 'broken\n' },
+    });
+  });
+
+  test('that cannot be started is reported, with why', async () => {
+    const task = shellTask('true', { undo: { argv: ['true'], cwd: 'gone' } });
+    expect(await createRig().undo(task)).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringContaining('It could not be started: cwd "gone" is not a folder'),
+      command: null,
     });
   });
 
