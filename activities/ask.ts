@@ -5,7 +5,8 @@ import { ParleyError } from '../src/domain/errors.js';
 import { feedFrame, openFeed, usageOf, type Feed } from '../src/domain/feed.js';
 import type { Amount } from '../src/domain/session/setup.js';
 import type { SessionPolicy } from '../src/contracts/session.js';
-import type { AgentPort } from './ports.js';
+import type { ModelCall } from '../src/domain/team/model-call.js';
+import type { AgentPort, AgentRequest } from './ports.js';
 
 export interface AskInput {
   workId: string;
@@ -15,7 +16,7 @@ export interface AskInput {
   role: string;
   adapter: Adapter;
   prompt: string;
-  instructions: string;
+  instructions: string | null;
   /** How many calls of this agent have ended before. */
   callsBefore: number;
   gaps: SessionPolicy['gaps'];
@@ -27,11 +28,16 @@ export interface AskInput {
   workspace?: string;
   /** Of a model whose adapter names none. */
   temperature?: number;
+  /** What an agent of a team is asked with; the prompt is the same as one text. */
+  messages?: AgentRequest['messages'];
+  tools?: AgentRequest['tools'];
 }
 
 export interface Answered {
   answer: Json;
   usage: Amount;
+  /** Of tools; left out: none. */
+  calls?: ModelCall[];
 }
 
 /** A call that brought no answer; what it used is spent all the same. */
@@ -97,6 +103,8 @@ export const ask = async (
       maxTokens: input.maxTokens ?? null,
       temperature: input.temperature ?? null,
       workspace: input.workspace,
+      ...(input.messages && { messages: input.messages }),
+      ...(input.tools && { tools: input.tools }),
       callsBefore: input.callsBefore,
     },
     {
@@ -108,6 +116,7 @@ export const ask = async (
   );
   for await (const frame of frames) {
     if (frame.type === 'control') continue;
+    const calls = frame.type === 'final' ? frame.calls : undefined;
     const fed = feedFrame(feed, frame, 0);
     feed = fed.feed;
     for (const report of fed.reports) {
@@ -118,7 +127,8 @@ export const ask = async (
       if (report.type === 'FAIL')
         throw new AskError(report.code, report.message, stated ?? usageOf(feed, null), report.retryable);
       if (report.type !== 'FINAL') continue;
-      return { answer: report.answer ?? text + (report.text ?? ''), usage: stated ?? report.usage };
+      const answer = report.answer ?? text + (report.text ?? '');
+      return { answer, usage: stated ?? report.usage, ...(calls && { calls }) };
     }
   }
   if (controller.signal.aborted)

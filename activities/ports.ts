@@ -1,6 +1,8 @@
 import type { Context } from '@opentelemetry/api';
 import type { Adapter } from '../src/contracts/adapter.js';
-import type { ControlFrame, Frame, Usage } from '../src/contracts/frames.js';
+import type { ControlFrame, FinalFrame, Frame, Usage } from '../src/contracts/frames.js';
+import type { ContextMessage } from '../src/domain/team/context/message.js';
+import type { ModelCall, ToolDefinition } from '../src/domain/team/model-call.js';
 
 /** One call to an agent, whatever it is: a lane's question, a judgement, an arbitration, a merge. */
 export interface AgentRequest {
@@ -10,7 +12,12 @@ export interface AgentRequest {
   personaId: string;
   instructions: string | null;
   diversitySeed: number;
+  /** Where there are messages: all of them as one text, with the tools as action tags, for whoever takes text alone. */
   prompt: string;
+  /** What an agent of a team is asked with, in place of a prompt; left out: it is asked with the prompt. */
+  messages?: readonly ContextMessage[];
+  /** That it may call in its answer, where it is asked with messages. */
+  tools?: readonly ToolDefinition[];
   adapter: Adapter;
   /** Most tokens the answer may have; null: the adapter's own limit. */
   maxTokens: number | null;
@@ -33,11 +40,14 @@ export interface AgentContext {
   trace?: Context;
 }
 
+/** What an adapter says; a final may call tools of its request beside what it says. */
+export type AgentFrame = Exclude<Frame, FinalFrame> | (FinalFrame & { calls?: ModelCall[] });
+
 /**
  * An adapter. `open` settles when the call is dispatched; a rejection is DISPATCH_ERR. The frames are pulled one by one:
  * not pulling is backpressure, and an adapter must then stop reading from its own source. A stream that ends without
  * `final` or `fail` counts as a final of the partials joined.
  */
 export interface AgentPort {
-  open(request: AgentRequest, context: AgentContext): Promise<AsyncIterable<Frame>>;
+  open(request: AgentRequest, context: AgentContext): Promise<AsyncIterable<AgentFrame>>;
 }

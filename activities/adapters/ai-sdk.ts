@@ -5,7 +5,7 @@ import type { Frame, Usage } from '../../src/contracts/frames.js';
 import { approximateTokens } from '../../src/domain/budget.js';
 import { type ErrorCode, ParleyError } from '../../src/domain/errors.js';
 import type { Prices } from '../../src/pricing.js';
-import type { AgentRequest } from '../ports.js';
+import type { AgentFrame, AgentRequest } from '../ports.js';
 import { describeError, type Environment, fetchOver, isTimeout, meaningOfStatus } from './connections.js';
 import { createNumbering, failFrame, finalOfPartials, type Call, frameStream } from './frame-stream.js';
 import { openChat } from './chat-span.js';
@@ -65,7 +65,7 @@ export const openModel = async (
   request: AgentRequest,
   call: Call,
   { environment, prices, dispatcher }: ModelPorts,
-): Promise<AsyncIterable<Frame>> => {
+): Promise<AsyncIterable<AgentFrame>> => {
   const { fetch, dispatched } = fetchOver(dispatcher);
   const gate = createGate();
   call.signal.addEventListener('abort', gate.open, { once: true });

@@ -1,6 +1,6 @@
 import type { CommandAdapter } from '../../src/contracts/adapter.js';
 import type { Frame } from '../../src/contracts/frames.js';
-import type { AgentRequest } from '../ports.js';
+import type { AgentFrame, AgentRequest } from '../ports.js';
 import type { SandboxPort } from '../sandbox/port.js';
 import type { Environment } from './connections.js';
 import { createNumbering, failFrame, finalOfPartials, type Call, frameStream } from './frame-stream.js';
@@ -30,7 +30,7 @@ export const openCommand = async (
   request: AgentRequest,
   call: Call,
   ports: CommandPorts,
-): Promise<AsyncIterable<Frame>> => {
+): Promise<AsyncIterable<AgentFrame>> => {
   const program = await startProgram(adapter, request, ports);
   if (call.signal.aborted) program.stop();
   else call.signal.addEventListener('abort', () => program.stop(), { once: true });

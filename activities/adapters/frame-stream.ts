@@ -1,5 +1,5 @@
 import type { Frame, PartialFrame, Usage } from '../../src/contracts/frames.js';
-import type { AgentContext } from '../ports.js';
+import type { AgentContext, AgentFrame } from '../ports.js';
 
 /** Messages in one piece, numbered from 1: what an adapter makes of text that just streams. */
 export const createNumbering = (): { partial: (text: string) => PartialFrame; next: () => number } => {
@@ -62,8 +62,11 @@ export const startCall = (context: AgentContext, live: Set<Call>): Call => {
  * Makes frames pullable such that leaving early frees everything at once: `return()` aborts the call first, since a
  * generator that waits for its source would otherwise see the return only when the next frame is there.
  */
-export const frameStream = (call: Call, frames: AsyncGenerator<Frame, void, undefined>): AsyncIterable<Frame> => {
-  const iterator: AsyncIterator<Frame> = {
+export const frameStream = (
+  call: Call,
+  frames: AsyncGenerator<AgentFrame, void, undefined>,
+): AsyncIterable<AgentFrame> => {
+  const iterator: AsyncIterator<AgentFrame> = {
     next: async () => {
       const result = await frames.next();
       if (result.done === true) call.unlink();

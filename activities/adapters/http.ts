@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import type { HttpAdapter } from '../../src/contracts/adapter.js';
 import type { Frame } from '../../src/contracts/frames.js';
 import { ParleyError } from '../../src/domain/errors.js';
-import type { AgentRequest } from '../ports.js';
+import type { AgentFrame, AgentRequest } from '../ports.js';
 import { createBodyReader, type DataFrame } from './body-reader.js';
 import { describeError, fetchOver, isTimeout, meaningOfStatus } from './connections.js';
 import { parseFrame, parseJson } from './frame-reader.js';
@@ -126,7 +126,7 @@ export const openHttp = async (
   request: AgentRequest,
   call: Call,
   dispatcher: Dispatcher,
-): Promise<AsyncIterable<Frame>> => {
+): Promise<AsyncIterable<AgentFrame>> => {
   const { fetch, dispatched } = fetchOver(dispatcher);
   const answer = post(adapter.url, bodyOf(request), call.signal, fetch).then(
     (response) => ({ response }),

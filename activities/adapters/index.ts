@@ -1,8 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { ParleyError } from '../../src/domain/errors.js';
 import type { Prices } from '../../src/pricing.js';
-import type { Frame } from '../../src/contracts/frames.js';
-import type { AgentPort, AgentRequest } from '../ports.js';
+import type { AgentFrame, AgentPort, AgentRequest } from '../ports.js';
 import type { SandboxPort } from '../sandbox/port.js';
 import { type Call, startCall } from './frame-stream.js';
 import { openModel } from './ai-sdk.js';
@@ -39,7 +38,7 @@ export const createAgents = (options: AgentsOptions): Agents => {
   const dispatcher = options.dispatcher ?? createConnections(environment);
   const live = new Set<Call>();
   let closed = false;
-  const openBy = async (request: AgentRequest, call: Call): Promise<AsyncIterable<Frame>> => {
+  const openBy = async (request: AgentRequest, call: Call): Promise<AsyncIterable<AgentFrame>> => {
     const { adapter } = request;
     switch (adapter.kind) {
       case 'scripted':

@@ -1,8 +1,10 @@
 import type { ScriptedAdapter, ScriptEntry } from '../../src/contracts/adapter.js';
-import type { Frame, Usage } from '../../src/contracts/frames.js';
+import type { Json, Usage } from '../../src/contracts/frames.js';
 import { approximateTokens } from '../../src/domain/budget.js';
 import { ParleyError } from '../../src/domain/errors.js';
-import type { AgentRequest } from '../ports.js';
+import type { ModelCall } from '../../src/domain/team/model-call.js';
+import type { AgentFrame, AgentRequest } from '../ports.js';
+import { scriptedCalls } from './scripted-calls.js';
 import { type Clock, untilAborted, waitUntil } from './clock.js';
 import { type Call, frameStream } from './frame-stream.js';
 import {
@@ -60,7 +62,8 @@ const startControls = (
  * Plays one call of a script (spec 10 "scripted"). Times count from the call's start and go on while nobody pulls; data
  * is given in order, each entry when its time has come and it is pulled. Noise is drawn from the adapter's seed, the
  * lane's diversity seed and the number of the call. A call without final, fail or dispatch_err falls silent after its
- * last entry until it is aborted: a slow agent. Usage left out is estimated, at no money.
+ * last entry until it is aborted: a slow agent. Usage left out is estimated, at no money. Where the request has tools, a
+ * final with `tool_calls` calls them; elsewhere it is an answer like any other.
  * @throws ParleyError EAGENTDOWN when dispatch_err is the first data entry; behind partials it is a `fail` frame.
  * @throws ParleyError EPROTO when one call would play more than a million entries, repeats counted.
  */
@@ -69,7 +72,7 @@ export const openScripted = async (
   request: AgentRequest,
   call: Call,
   clock: Clock,
-): Promise<AsyncIterable<Frame>> => {
+): Promise<AsyncIterable<AgentFrame>> => {
   const entries = callOfScript(adapter.script, request.callsBefore);
   const count = entries.reduce((sum, { times }) => sum + times, 0);
   if (count > mostEntriesPerCall) {
@@ -96,7 +99,7 @@ export const openScripted = async (
   }
   return frameStream(call, play());
 
-  async function* play(): AsyncGenerator<Frame, void, undefined> {
+  async function* play(): AsyncGenerator<AgentFrame, void, undefined> {
     const number = createScriptNumbering();
     let text = '';
     let said: Usage | null = null;
@@ -119,8 +122,8 @@ export const openScripted = async (
           yield partialOf({ ...entry, partial: entry.partial }, number(entry));
           if (call.signal.aborted) return;
         } else if (entry.final !== undefined) {
-          const answer = typeof entry.final === 'string' ? { text: entry.final } : { json: entry.final };
-          text = typeof entry.final === 'string' ? entry.final : JSON.stringify(entry.final);
+          const answer = answerOf(entry.final, request);
+          text = answer.text ?? (answer.calls ? text : JSON.stringify(entry.final));
           yield { type: 'final', msg_seq: number(entry).msgSeq, ...answer, usage: account(entry) };
           return;
         } else {
@@ -139,6 +142,11 @@ export const openScripted = async (
       controls.stop();
     }
   }
+};
+
+const answerOf = (final: Json, { tools }: AgentRequest): { text?: string; json?: Json; calls?: ModelCall[] } => {
+  if (typeof final === 'string') return { text: final };
+  return (tools && scriptedCalls(final)) ?? { json: final };
 };
 
 const firstData = (entries: Timeline): TimedEntry | null => {

@@ -1,7 +1,7 @@
 import type { SimulatedAdapter } from '../../src/contracts/adapter.js';
 import type { Frame } from '../../src/contracts/frames.js';
 import { approximateTokens } from '../../src/domain/budget.js';
-import type { AgentRequest } from '../ports.js';
+import type { AgentFrame, AgentRequest } from '../ports.js';
 import { type Clock, waitUntil } from './clock.js';
 import { createNumbering, failFrame, finalOfPartials, type Call, frameStream } from './frame-stream.js';
 import { createRandom, logNormal } from './random.js';
@@ -28,7 +28,7 @@ export const openSimulated = async (
   request: AgentRequest,
   call: Call,
   clock: Clock,
-): Promise<AsyncIterable<Frame>> => {
+): Promise<AsyncIterable<AgentFrame>> => {
   const size = sizes[adapter.model];
   const lane = [adapter.model, adapter.seed, request.diversitySeed, request.prompt, request.callsBefore];
   const answer = drawAnswer(

@@ -17,7 +17,10 @@ export const scriptEntrySchema = z
   .strictObject({
     ...entryCommon,
     partial: z.string().optional(),
-    final: z.json().optional(),
+    final: z.json().optional().meta({
+      description:
+        'Text, or any JSON. Of an agent of a team, {"text","tool_calls":[{"name","arguments"}]} calls its tools.',
+    }),
     fail: z
       .strictObject({
         code: z.string().min(1).max(64).default('EAGENTDOWN'),
@@ -35,6 +38,23 @@ export const scriptEntrySchema = z
     { message: 'must have exactly one of partial, final, fail, dispatch_err, control' },
   )
   .meta({ id: 'ScriptEntry' });
+
+/** What a script's `final` is where an agent of a team calls tools; `arguments` as text may be malformed, as a model's may. */
+export const scriptedCallsSchema = z
+  .strictObject({
+    text: z.string().optional(),
+    tool_calls: z
+      .array(
+        z.strictObject({
+          id: z.string().min(1).max(200).optional(),
+          name: z.string().min(1).max(200),
+          arguments: z.json().default({}),
+        }),
+      )
+      .min(1)
+      .max(10_000),
+  })
+  .meta({ id: 'ScriptedCalls' });
 
 export const scriptedSchema = z
   .strictObject({

@@ -18,7 +18,9 @@ export type ActionFaultCode =
   | 'invalid_arguments'
   | 'subagents_disabled'
   | 'not_allowed'
-  | 'too_many';
+  | 'too_many'
+  /** Of an answer that asks for nothing: it does not fit what the agent has to answer with. */
+  | 'invalid_answer';
 
 /** What of a model's answer was not carried out; told to the model, never thrown. */
 export interface ActionFault {

@@ -1,0 +1,45 @@
+import type { Json } from '../../contracts/frames.js';
+import type { ToolDefinition } from '../team/model-call.js';
+import type { Conversation, ConversationStep, ShownCall } from './conversation.js';
+
+const argumentsText = (given: Json): string => (typeof given === 'string' ? given : JSON.stringify(given));
+
+const tagOf = ({ name, arguments: given }: ShownCall): string => `<${name}>${argumentsText(given)}</${name}>`;
+
+const toolText = ({ name, description, parameters }: ToolDefinition): string =>
+  `## ${name}\n${description}\nArguments, as JSON Schema: ${JSON.stringify(parameters)}`;
+
+const stepText = (step: ConversationStep): string => {
+  switch (step.role) {
+    case 'user':
+      return `## user\n${step.text}`;
+    case 'assistant':
+      return `## you\n${[step.text, ...step.calls.map(tagOf)].filter((text) => text !== '').join('\n')}`;
+    case 'results':
+      return step.results.map(({ name, text }) => `## result of ${name}\n${text}`).join('\n\n');
+  }
+};
+
+const howToCall = `Call a tool by an action tag: its name around one JSON object with the arguments, as in
+<tool_name>{"argument": "value"}</tool_name>
+Several tags in one answer are carried out in their order. End your answer after them: the results come with what you are asked next. A tag within a code block is shown, not carried out. An answer without a tag is your last word on what you were asked.`;
+
+/**
+ * A conversation as one text, for agents that take text alone: by roles, with the tools as action tags. A single question to an
+ * agent without instructions and tools stays as it is.
+ */
+export const promptOf = (
+  { system, steps }: Conversation,
+  instructions: string | null,
+  tools: readonly ToolDefinition[],
+): string => {
+  const told = [...(instructions === null ? [] : [instructions]), ...system];
+  const [first] = steps;
+  if (told.length === 0 && tools.length === 0 && steps.length === 1 && first?.role === 'user') return first.text;
+  return [
+    ...(told.length === 0 ? [] : ['# Instructions', ...told]),
+    ...(tools.length === 0 ? [] : ['# Tools', howToCall, ...tools.map(toolText)]),
+    '# Conversation',
+    ...steps.map(stepText),
+  ].join('\n\n');
+};

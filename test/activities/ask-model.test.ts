@@ -1,0 +1,271 @@
+import { ActivityCancellationDetails } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { Registry } from 'prom-client';
+import { askModel, type AskedModel, type AskModelInput } from '../../activities/ask-model.js';
+import { createWorkMetrics } from '../../activities/metrics.js';
+import { LocalBus } from '../../src/bus/local.js';
+import { adapterSchema } from '../../src/contracts/adapter.js';
+import type { PartialEvent } from '../../src/contracts/events.js';
+import type { Json } from '../../src/contracts/frames.js';
+import type { ContextMessage } from '../../src/domain/team/context/message.js';
+import { type AdapterInput, agentsOf } from './adapters/agents.js';
+
+const agents = agentsOf();
+afterAll(() => agents.close());
+
+const message = (messageId: number, given: Partial<ContextMessage>): ContextMessage => ({
+  messageId,
+  category: 'dialog',
+  role: 'user',
+  content: '',
+  tokens: 1,
+  calls: [],
+  resultOf: null,
+  ...given,
+});
+
+const script = (...entries: Record<string, unknown>[]): AdapterInput =>
+  ({ kind: 'scripted', script: entries }) as AdapterInput;
+
+const inputOf = (adapter: AdapterInput, given: Partial<AskModelInput> = {}): AskModelInput => ({
+  workId: 'team-1',
+  traceId: '0'.repeat(32),
+  tenant: 'default',
+  agentId: 'worker-1',
+  run: 1,
+  round: 1,
+  adapter: adapterSchema.parse(adapter),
+  instructions: null,
+  messages: [message(1, { content: 'Which colour?' })],
+  tools: null,
+  overrides: {},
+  timeoutMs: 60_000,
+  callsBefore: 0,
+  answerId: '1.1',
+  ...given,
+});
+
+const listFiles = { name: 'list_files', description: 'Lists files.', parameters: { type: 'object' } };
+const readFile = { name: 'read_file', description: 'Reads a file.', parameters: { type: 'object' } };
+
+interface Asking {
+  asked: Promise<AskedModel>;
+  told: PartialEvent[];
+  environment: MockActivityEnvironment;
+}
+
+/** As a worker runs it. */
+const start = (input: AskModelInput, attempt = 1): Asking => {
+  const environment = new MockActivityEnvironment({ attempt });
+  const bus = new LocalBus();
+  const told: PartialEvent[] = [];
+  bus.subscribe(input.workId, (heard) => {
+    if (heard.type !== 'partial') return;
+    const { lane_id, offset, text, attempt: of } = heard;
+    told.push({ lane_id, attempt: of, offset, text });
+  });
+  const metrics = createWorkMetrics(new Registry());
+  const tools = { list: () => [listFiles, readFile] };
+  const ports = { agents, bus, metrics, tools };
+  const asked = environment.run((given: AskModelInput) => askModel(given, ports), input) as Promise<AskedModel>;
+  return { asked, told, environment };
+};
+const askAgent = (adapter: AdapterInput, given: Partial<AskModelInput> = {}): Promise<AskedModel> =>
+  start(inputOf(adapter, given)).asked;
+
+const said = (asked: AskedModel): Extract<AskedModel, { type: 'said' }> => {
+  if (asked.type !== 'said') throw new Error(`it failed: ${asked.message}`);
+  return asked;
+};
+
+describe('an agent', () => {
+  test('that answers with text has said it, and asks for nothing', async () => {
+    expect(await askAgent(script({ final: 'blue', usage: { tokens: 7, usd: 0.5 } }))).toEqual({
+      type: 'said',
+      reading: { text: 'blue', made: [], actions: [], faults: [] },
+      answer: null,
+      usage: { tokens: 7, usdMicros: 500_000 },
+    });
+  });
+
+  test('calls tools by functions and by action tags, in this order', async () => {
+    const final = {
+      text: 'On it. <stop_sub_agent>w2</stop_sub_agent>',
+      tool_calls: [
+        { name: 'delegate', arguments: { child: 'w1', content: 'go' } },
+        { id: 'mine', name: 'read_file', arguments: '{"path":"a"}' },
+      ],
+    };
+    const { reading, answer } = said(
+      await askAgent(script({ final }), { tools: ['delegate', 'stop_sub_agent', 'read_file'] }),
+    );
+    expect(answer).toBeNull();
+    expect(reading).toEqual({
+      text: 'On it.',
+      made: [
+        { callId: 'worker-1-1.1-1', name: 'delegate', arguments: { child: 'w1', content: 'go' } },
+        { callId: 'worker-1-1.1-2', name: 'read_file', arguments: '{"path":"a"}' },
+      ],
+      actions: [
+        {
+          callId: 'worker-1-1.1-1',
+          name: 'delegate',
+          command: { tool: 'delegate', given: { child: 'w1', content: 'go', background: false, wait: false } },
+        },
+        { callId: 'worker-1-1.1-2', name: 'read_file', given: { path: 'a' } },
+        {
+          callId: 'worker-1-1.1-tag-1',
+          name: 'stop_sub_agent',
+          command: { tool: 'stop_sub_agent', given: { id: 'w2' } },
+        },
+      ],
+      faults: [],
+    });
+  });
+
+  test('says what it has streamed where its calls come without text', async () => {
+    const calls = { tool_calls: [{ name: 'get_agent_status' }] };
+    const { reading } = said(await askAgent(script({ partial: 'Let me ' }, { partial: 'look.' }, { final: calls })));
+    expect(reading.text).toBe('Let me look.');
+    expect(reading.actions).toHaveLength(1);
+  });
+
+  test.each<[string, string[] | null, string, string]>([
+    ['that there is but not for it', ['list_files'], 'read_file', 'not_allowed'],
+    ['about agents that is not in its list', ['list_files'], 'delegate', 'not_allowed'],
+    ['beside those about agents where it has no list', null, 'read_file', 'not_allowed'],
+    ['of any kind where its list is empty', [], 'list_files', 'not_allowed'],
+    ['that there is not', null, 'fly', 'unknown_tool'],
+  ])('is told that it cannot call a tool %s', async (_, tools, name, code) => {
+    const { reading } = said(await askAgent(script({ final: { tool_calls: [{ name }] } }), { tools }));
+    expect(reading.actions).toEqual([]);
+    expect(reading.faults).toEqual([
+      { callId: 'worker-1-1.1-1', fault: { tool: name, code, message: expect.stringContaining(name) as string } },
+    ]);
+  });
+
+  test('is told so where sub-agents are switched off, and keeps its other tools', async () => {
+    const final = { tool_calls: [{ name: 'delegate' }, { name: 'read_file' }] };
+    const tools = ['delegate', 'read_file'];
+    const { reading } = said(await askAgent(script({ final }), { tools, subagentsEnabled: false }));
+    expect(reading.faults).toMatchObject([{ fault: { code: 'subagents_disabled' } }]);
+    expect(reading.actions).toMatchObject([{ name: 'read_file' }]);
+  });
+
+  test('whose script means calls that are none has failed, with what is wrong', async () => {
+    const final = { tool_calls: [{ tool: 'delegate' }], note: 1 };
+    expect(await askAgent(script({ final }))).toMatchObject({
+      type: 'failed',
+      code: 'EPROTO',
+      message: expect.stringMatching(/tool_calls\[0\]\.name is missing.*note unknown field/) as string,
+    });
+  });
+
+  test('streams its text under its own name, each call and each attempt at it apart', async () => {
+    const adapter = script(
+      { partial: 'bl' },
+      { partial: 'ue' },
+      { final: 'blue' },
+      { partial: 're' },
+      { final: 'red' },
+    );
+    const first = start(inputOf(adapter));
+    await first.asked;
+    expect(first.told).toEqual([
+      { lane_id: 'worker-1', attempt: 1, offset: 0, text: 'bl' },
+      { lane_id: 'worker-1', attempt: 1, offset: 2, text: 'ue' },
+    ]);
+    const again = start(inputOf(adapter), 2);
+    const next = start(inputOf(adapter, { callsBefore: 1 }));
+    await Promise.all([again.asked, next.asked]);
+    expect(again.told[0]).toEqual({ lane_id: 'worker-1', attempt: 2, offset: 0, text: 'bl' });
+    expect(next.told[0]).toEqual({ lane_id: 'worker-1', attempt: 1001, offset: 0, text: 're' });
+  });
+
+  test('that is cancelled says so, with what it had said by then', async () => {
+    const { asked, told, environment } = start(inputOf(script({ partial: 'blue, si' })));
+    while (told.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    environment.cancel('CANCELLED', new ActivityCancellationDetails({ cancelRequested: true }));
+    expect(await asked).toMatchObject({ type: 'failed', code: 'cancelled', text: 'blue, si' });
+  });
+
+  test('whose worker stops is asked again by another', async () => {
+    const { asked, told, environment } = start(inputOf(script({ partial: 'blue, si' })));
+    const outcome = expect(asked).rejects.toThrow('the call was stopped');
+    while (told.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    environment.cancel('WORKER_SHUTDOWN', new ActivityCancellationDetails({ workerShutdown: true }));
+    await outcome;
+  });
+
+  test('that does not answer in time has failed, with what it had said by then', async () => {
+    expect(await askAgent(script({ partial: 'blue, si' }), { timeoutMs: 500 })).toMatchObject({
+      type: 'failed',
+      code: 'ETIMEOUT',
+      message: 'no answer within 500 ms',
+      text: 'blue, si',
+    });
+  });
+
+  test.each<[string, Record<string, unknown>, string, string]>([
+    ['fails', { fail: { code: 'EWINDOW_AGENT', message: 'too many', retryable: true } }, 'EWINDOW_AGENT', 'too many'],
+    ['refuses the call', { dispatch_err: 'nobody there' }, 'EAGENTDOWN', 'nobody there'],
+    [
+      'says half a million bytes and more',
+      { final: 'x'.repeat(500_000) },
+      'EPROTO',
+      'the answer is too long: it takes 500004 bytes as JSON, and at most 500000 can be kept',
+    ],
+  ])('that %s has failed, and is not asked again', async (_, entry, code, text) => {
+    expect(await askAgent(script(entry))).toMatchObject({ type: 'failed', code, message: text, text: null });
+  });
+});
+
+describe('an answer', () => {
+  const schema = { type: 'object', properties: { colour: { type: 'string' } }, required: ['colour'] } as Record<
+    string,
+    Json
+  >;
+  const template = { state: { schema } };
+
+  test.each<[string, Json, Json]>([
+    ['text is told as text', 'blue', null],
+    ['JSON is a value', { colour: 'blue' }, { colour: 'blue' }],
+    ['text that is JSON stays text where no schema asks for JSON', '{"colour":"blue"}', null],
+  ])('that is %s', async (_, final, answer) => {
+    expect(said(await askAgent(script({ final }))).answer).toEqual(answer);
+  });
+
+  test.each<[string, Json]>([
+    ['JSON', { colour: 'blue' }],
+    ['text', '{"colour":"blue"}'],
+    ['a fence', '```json\n{"colour":"blue"}\n```'],
+  ])('in %s that fits the template is its value', async (_, final) => {
+    const asked = said(await askAgent(script({ final }), { template }));
+    expect(asked.answer).toEqual({ colour: 'blue' });
+    expect(asked.reading.faults).toEqual([]);
+  });
+
+  test('that does not fit the template is told to the model', async () => {
+    const { answer, reading } = said(await askAgent(script({ final: '{"colour":1}' }), { template }));
+    expect(answer).toBeNull();
+    expect(reading.text).toBe('{"colour":1}');
+    expect(reading.faults).toEqual([
+      {
+        callId: null,
+        fault: {
+          tool: null,
+          code: 'invalid_answer',
+          message: expect.stringMatching(
+            /does not fit state\.schema of your template: colour: .*\. Answer again/,
+          ) as string,
+        },
+      },
+    ]);
+  });
+
+  test('that calls tools need not fit the template yet', async () => {
+    const final = { text: 'One moment.', tool_calls: [{ name: 'get_agent_status' }] };
+    const { reading } = said(await askAgent(script({ final }), { template }));
+    expect(reading.faults).toEqual([]);
+  });
+});
