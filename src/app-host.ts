@@ -104,6 +104,7 @@ export async function startApp({ config, environment, logger, trustedCommands = 
       memory,
       audit,
       artifacts,
+      environment,
       logger,
       registry,
     });

@@ -33,7 +33,16 @@ const main = async (): Promise<void> => {
   });
   const audit = createAuditReader({ folder: auditFolder(config.dataFolder), isApart: true });
   const artifacts = openReaderApart(config);
-  const gateway = await startGateway({ config, client, bus, memory, audit, artifacts, logger });
+  const gateway = await startGateway({
+    config,
+    client,
+    bus,
+    memory,
+    audit,
+    artifacts,
+    environment: process.env,
+    logger,
+  });
   logger.info({ url: gateway.url }, 'gateway listens');
 
   const stop = async (): Promise<void> => {

@@ -6,6 +6,7 @@ import { pinoHttp } from 'pino-http';
 import { checkHost } from './auth.js';
 import { collections } from '../links.js';
 import { mountRoutes } from './mount.js';
+import { isOpenAiPath, openAiError } from './openai/errors.js';
 import { openApiDocument } from './openapi.js';
 import { pageRouter } from './page.js';
 import { problemDocument, ProblemError, toProblemError } from './problem.js';
@@ -135,6 +136,11 @@ export const createApp = ({
       logger.error({ err: problem.options.cause ?? error, request_id: id }, 'request failed');
     }
     if (response.headersSent) return next(error);
+    if (isOpenAiPath(request.path)) {
+      const { status, body, headers } = openAiError(problem);
+      response.status(status).set(headers).set('Cache-Control', 'no-store').json(body);
+      return;
+    }
     const document = problemDocument(problem, id);
     response
       .status(document.status)

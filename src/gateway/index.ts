@@ -27,12 +27,14 @@ import { createRunsClient } from '../../temporal/runs-client.js';
 import { createSessionsClient } from '../../temporal/sessions-client.js';
 import { createWebhooks } from '../../temporal/webhooks-client.js';
 import { createWorkIndex } from '../../temporal/work-index.js';
+import { createDefaultPanel } from '../default-panel.js';
 import { createAccess } from './access.js';
 import { createApp } from './app.js';
 import { EventsHub, type HubOptions } from './events-hub.js';
 import { createLaneKeys, laneSecret } from './lane-keys.js';
 import { openInbox } from './open-inbox.js';
 import { createMetrics } from './metrics.js';
+import { createPanels, type PanelsPort } from './openai/panels.js';
 import type { Ports } from './route.js';
 import type { CodecPort } from './routes/codec.js';
 import type { WebhooksPort } from './webhooks-port.js';
@@ -63,6 +65,8 @@ export interface GatewayOptions {
   /** Left out: questions about artifacts are answered with 503. */
   artifacts?: ArtifactReader;
   operator?: Operator;
+  /** What says which models the installation has; left out: it has none. */
+  environment?: Record<string, string | undefined>;
   logger?: Logger;
   hub?: Partial<HubOptions>;
   /** What else /metrics shows: that of the worker in the same process. */
@@ -102,6 +106,7 @@ interface PortOptions {
   audit?: AuditReader;
   artifacts?: ArtifactReader;
   codec?: CodecPort;
+  panels?: PanelsPort;
   operator: Operator;
   logger: Logger;
   hub?: Partial<HubOptions>;
@@ -119,6 +124,9 @@ const noAudit = (): Promise<never> =>
 
 const noCheckpoints = (): Promise<never> =>
   Promise.reject(new ParleyError('unavailable', 'This gateway was started without a way to checkpoints.'));
+
+const noPanels = (): Promise<never> =>
+  Promise.reject(new ParleyError('unavailable', 'This gateway was started without panels.'));
 
 const noWebhooks = (): Promise<never> =>
   Promise.reject(new ParleyError('unavailable', 'This gateway was started without a way to webhooks.'));
@@ -150,6 +158,7 @@ export const createPorts = ({
   audit = { list: noAudit, verification: noAudit, close: () => undefined },
   artifacts = { open: noArtifacts },
   codec = { encode: noArtifacts, decode: noArtifacts },
+  panels = { names: [], panel: noPanels },
   operator,
   logger,
   hub,
@@ -177,6 +186,7 @@ export const createPorts = ({
   audit,
   artifacts,
   codec,
+  panels,
   operator,
   config,
   access: createAccess(config, (error) =>
@@ -248,6 +258,7 @@ export const startGateway = async ({
   audit,
   artifacts,
   operator = createOperator(config),
+  environment = {},
   logger = pino({ level: config.logLevel }),
   hub,
   registry,
@@ -264,6 +275,7 @@ export const startGateway = async ({
   const runs = createRunsClient(options);
   const coordinators = createCoordinatorsClient(options);
   const work = createWorkIndex(client, config);
+  const panels = await createPanels(config.modelsFile, createDefaultPanel(environment));
   const replayer = createReplayer({ bundlePath, dataConverter: converterOf(client, 'replay') });
   const ports = createPorts({
     config,
@@ -282,6 +294,7 @@ export const startGateway = async ({
     ...(audit && { audit }),
     ...(artifacts && { artifacts }),
     codec: remoteCodecOf(client),
+    panels,
     operator,
     logger,
     ...(hub && { hub }),

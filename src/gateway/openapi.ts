@@ -149,6 +149,7 @@ export const openApiDocument = (routes: readonly AnyRoute[], version: string) =>
         },
         { name: 'refinements', description: 'A generator and a critic, round by round.' },
         { name: 'work', description: 'Work of every kind.' },
+        { name: 'chat', description: 'Panels as models, for clients of OpenAI’s API.' },
         { name: 'inbox', description: 'What people are asked, over all work, and their answers.' },
         { name: 'audit', description: 'The signed log of what was decided and done.' },
         { name: 'memory', description: 'What debates left behind, and how their personas stand.' },
@@ -182,6 +183,7 @@ export const openApiDocument = (routes: readonly AnyRoute[], version: string) =>
       override: ({ jsonSchema, zodSchema, io }) => {
         const { def } = zodSchema._zod;
         if (def.type !== 'pipe' || io !== 'input' || def.in._zod.def.type !== 'transform') return;
+        if (def.out._zod.def.type !== 'number') return;
         const read = def.out._zod.bag as { minimum?: number; maximum?: number; format?: string };
         jsonSchema.type = read.format === 'safeint' ? 'integer' : 'number';
         if (read.minimum !== undefined) jsonSchema.minimum = read.minimum;

@@ -32,6 +32,7 @@ export const problems = {
     advice: 'Detail names who may: use a key with that role or of that tenant.',
   },
   not_found: { status: 404, title: 'Nothing is here', advice: 'Check the id or the path; detail names what exists.' },
+  model_not_found: { status: 404, title: 'There is no such model', advice: 'Use one that GET /v1/models lists.' },
   method_not_allowed: { status: 405, title: 'This path takes other methods', advice: 'Use a method named in Allow.' },
   wrong_state: { status: 409, title: 'Not possible in this state', advice: 'Detail names the state and why.' },
   conflict: {
@@ -66,6 +67,11 @@ export const problems = {
     status: 500,
     title: 'What is kept is not what it was',
     advice: 'Put the file back from a copy; `parley artifacts verify` names every corrupt one.',
+  },
+  work_failed: {
+    status: 502,
+    title: 'The work ended without an answer',
+    advice: 'Detail says why; its status and events say more. Asking again is new work.',
   },
   unavailable: {
     status: 503,

@@ -16,6 +16,7 @@ import type { Inbox } from './inbox.js';
 import type { InboxWatch } from './inbox-watch.js';
 import type { LaneKeys } from './lane-keys.js';
 import type { Metrics } from './metrics.js';
+import type { PanelsPort } from './openai/panels.js';
 import type { ProblemCode } from './problem.js';
 import type { SseMessage } from './sse.js';
 import type { WebhooksPort } from './webhooks-port.js';
@@ -54,6 +55,7 @@ export interface Ports {
   artifacts: ArtifactReader;
   codec: CodecPort;
   laneKeys: LaneKeys;
+  panels: PanelsPort;
   metrics: Metrics;
   /** An id for work whose caller names none, and the 32 hex digits of its trace. */
   newId: (kind: string) => string;
@@ -97,6 +99,7 @@ export type Reply<R extends Responses> = {
 export interface StreamReply {
   status: 200;
   messages: AsyncIterable<SseMessage>;
+  headers?: Record<string, string>;
 }
 
 /** The markdown of a response that has one, for who accepts it. */

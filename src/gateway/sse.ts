@@ -6,19 +6,22 @@ export interface SseMessage {
   event?: string;
   id?: number;
   data?: unknown;
+  /** One line that is sent as it is, where another protocol's streams hold more than JSON. */
+  line?: string;
   comment?: string;
   /** Milliseconds a client waits before it connects again. */
   retry?: number;
 }
 
 /** The wire form (WHATWG HTML, "Server-sent events"); JSON has no line breaks, so one data line is enough. */
-export const sseText = ({ event, id, data, comment, retry }: SseMessage): string => {
+export const sseText = ({ event, id, data, line, comment, retry }: SseMessage): string => {
   const lines: string[] = [];
   if (comment !== undefined) lines.push(`: ${comment}`);
   if (retry !== undefined) lines.push(`retry: ${retry}`);
   if (id !== undefined) lines.push(`id: ${id}`);
   if (event !== undefined) lines.push(`event: ${event}`);
   if (data !== undefined) lines.push(`data: ${JSON.stringify(data)}`);
+  if (line !== undefined) lines.push(`data: ${line}`);
   return `${lines.join('\n')}\n\n`;
 };
 

@@ -1,6 +1,7 @@
 import type { AnyRoute } from '../route.js';
 import { artifactRoutes } from './artifacts.js';
 import { auditRoutes } from './audit.js';
+import { chatRoutes } from './chat.js';
 import { compareRoute } from './compare.js';
 import { codecRoutes } from './codec.js';
 import { coordinatorRoutes } from './coordinators.js';
@@ -25,6 +26,7 @@ export const routes: readonly AnyRoute[] = [
   ...coordinatorRoutes,
   listWork,
   compareRoute,
+  ...chatRoutes,
   ...inboxRoutes,
   ...artifactRoutes,
   ...auditRoutes,
