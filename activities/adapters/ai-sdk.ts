@@ -1,15 +1,20 @@
 import { APICallError, RetryError, streamText, type TextStreamPart, type ToolSet } from 'ai';
 import type { Dispatcher } from 'undici';
 import type { ModelAdapter } from '../../src/contracts/adapter.js';
-import type { Frame, Usage } from '../../src/contracts/frames.js';
+import type { Frame, Json, Usage } from '../../src/contracts/frames.js';
 import { approximateTokens } from '../../src/domain/budget.js';
 import { type ErrorCode, ParleyError } from '../../src/domain/errors.js';
+import type { ModelCall } from '../../src/domain/team/model-call.js';
 import type { Prices } from '../../src/pricing.js';
+import { GovernedFetch } from '../governor/governed-fetch.js';
+import type { Admission } from '../governor/port.js';
+import { mostTokens } from '../governor/tokens.js';
 import type { AgentFrame, AgentRequest } from '../ports.js';
 import { describeError, type Environment, fetchOver, isTimeout, meaningOfStatus } from './connections.js';
 import { createNumbering, failFrame, finalOfPartials, type Call, frameStream } from './frame-stream.js';
 import { openChat } from './chat-span.js';
 import { createGate, gatedFetch } from './gate.js';
+import { askedWith, toolSetOf } from './model-messages.js';
 import { type Model, modelFor } from './model-provider.js';
 
 // A setting that a model does not know is left out by the SDK; its console is not ours to write to.
@@ -18,6 +23,8 @@ globalThis.AI_SDK_LOG_WARNINGS = false;
 /** Tries after the first one, for 429, 5xx and lost connections before the first token; Retry-After is kept to. */
 const retries = 2;
 const defaultMaxTokens = 1024;
+/** Of an agent: what its calls are given is part of its answer, and is worth nothing when it is cut off. */
+const agentMaxTokens = 4096;
 
 type Part = TextStreamPart<ToolSet>;
 
@@ -25,6 +32,8 @@ export interface ModelPorts {
   environment: Environment;
   prices: Prices;
   dispatcher: Dispatcher;
+  /** Admits each request to the provider, which may use so many tokens at most. */
+  admit: (tokens: number) => Promise<Admission>;
 }
 
 interface Failure {
@@ -36,6 +45,9 @@ interface Failure {
 /** A provider's words, and what they mean for the lane. */
 const failureOf = (error: unknown, model: Model): Failure => {
   const cause = RetryError.isInstance(error) ? error.lastError : error;
+  if (cause instanceof ParleyError) {
+    return { code: cause.code, retryable: cause.options.retryable === true, message: cause.message };
+  }
   if (APICallError.isInstance(cause) && cause.statusCode !== undefined && cause.statusCode >= 400) {
     const { code, retryable } = meaningOfStatus(cause.statusCode);
     const wait = cause.responseHeaders?.['retry-after'];
@@ -64,19 +76,24 @@ export const openModel = async (
   adapter: ModelAdapter,
   request: AgentRequest,
   call: Call,
-  { environment, prices, dispatcher }: ModelPorts,
+  { environment, prices, dispatcher, admit }: ModelPorts,
 ): Promise<AsyncIterable<AgentFrame>> => {
-  const { fetch, dispatched } = fetchOver(dispatcher);
+  const presetTokens = request.messages === undefined ? defaultMaxTokens : agentMaxTokens;
+  const maxOutputTokens = Math.min(adapter.max_tokens ?? presetTokens, request.maxTokens ?? Infinity);
+  const requests = new GovernedFetch((body) => admit(mostTokens(body) + maxOutputTokens), call.signal);
+  const { fetch, dispatched } = fetchOver(dispatcher, () => requests.started());
   const gate = createGate();
   call.signal.addEventListener('abort', gate.open, { once: true });
-  const model = modelFor(adapter, environment, gatedFetch(fetch, gate));
+  const model = modelFor(adapter, environment, gatedFetch(requests.over(fetch), gate));
   const chat = openChat(model.provider, adapter.model, request, call);
+  const tools = toolSetOf(request);
+  const presetTokens = request.messages === undefined ? defaultMaxTokens : agentMaxTokens;
   const temperature = adapter.temperature ?? request.temperature ?? null;
   const result = streamText({
     model: model.model,
-    ...(request.instructions === null ? {} : { system: request.instructions }),
-    prompt: request.prompt,
-    maxOutputTokens: Math.min(adapter.max_tokens ?? defaultMaxTokens, request.maxTokens ?? Infinity),
+    ...askedWith(request),
+    ...(Object.keys(tools).length === 0 ? {} : { tools }),
+    maxOutputTokens,
     ...(temperature === null ? {} : { temperature }),
     ...(model.takesSeed ? { seed: request.diversitySeed } : {}),
     maxRetries: retries,
@@ -101,6 +118,7 @@ export const openModel = async (
     if (first?.type === 'error') {
       const { code, message, retryable } = failureOf(first.error, model);
       chat.fail(code);
+      requests.end({ outcome: 'failed', tokens: null });
       throw new ParleyError(code, message, { retryable });
     }
     if (first === null) break;
@@ -111,13 +129,19 @@ export const openModel = async (
   /** A failure of the provider, told to the lane and to the span. */
   function failed(code: ErrorCode, message: string, retryable: boolean): Frame {
     chat.fail(code);
+    requests.end({ outcome: 'failed', tokens: null });
     return failFrame(code, message, retryable);
   }
 
-  async function* speak(): AsyncGenerator<Frame, void, undefined> {
+  async function* speak(): AsyncGenerator<AgentFrame, void, undefined> {
     const numbering = createNumbering();
-    const promptTokens = approximateTokens(request.prompt) + approximateTokens(request.instructions ?? '');
-    let text = '';
+    // The prompt of a request with messages holds the instructions, too.
+    const told = request.messages === undefined ? approximateTokens(request.instructions ?? '') : 0;
+    const promptTokens = approximateTokens(request.prompt) + told;
+    const calls: ModelCall[] = [];
+    /** Characters of its text and of its calls' arguments. */
+    let written = 0;
+    const writtenTokens = (): number => Math.ceil(written / 4);
     const usageOf = (input: number, output: number): Usage => {
       const usd = prices.cost(model.provider, adapter.model, input, output);
       const usage = { tokens: input + output, ...(usd === null ? {} : { usd }) };
@@ -140,22 +164,31 @@ export const openModel = async (
         return;
       }
       if (part.type === 'text-delta' && part.text !== '') {
-        text += part.text;
-        usageOf(promptTokens, approximateTokens(text));
+        written += part.text.length;
+        usageOf(promptTokens, writtenTokens());
         gate.close();
         yield numbering.partial(part.text);
         gate.open();
         if (call.signal.aborted) return;
       }
+      if (part.type === 'tool-input-delta') {
+        written += part.delta.length;
+        usageOf(promptTokens, writtenTokens());
+      }
+      // Arguments that the SDK cannot read are handed on as the text that they are.
+      if (part.type === 'tool-call')
+        calls.push({ callId: part.toolCallId, name: part.toolName, arguments: part.input as Json });
       if (part.type === 'finish') {
-        const { inputTokens = promptTokens, outputTokens = approximateTokens(text) } = part.totalUsage;
+        const { inputTokens = promptTokens, outputTokens = writtenTokens() } = part.totalUsage;
         // Without the provider's reason for ending, the stream just stopped.
         if (part.rawFinishReason === undefined) {
           yield failed('EAGENTDOWN', `${model.provider}: the stream ended without a finish reason`, true);
           return;
         }
         chat.end(part.totalUsage);
-        yield finalOfPartials(numbering.next(), usageOf(inputTokens, outputTokens));
+        requests.end({ outcome: 'answered', tokens: part.totalUsage.totalTokens ?? null });
+        const final = finalOfPartials(numbering.next(), usageOf(inputTokens, outputTokens));
+        yield { ...final, ...(calls.length > 0 && { calls }) };
         return;
       }
       pending = pull();

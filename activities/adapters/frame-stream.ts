@@ -1,4 +1,4 @@
-import type { Frame, PartialFrame, Usage } from '../../src/contracts/frames.js';
+import type { FinalFrame, Frame, PartialFrame, Usage } from '../../src/contracts/frames.js';
 import type { AgentContext, AgentFrame } from '../ports.js';
 
 /** Messages in one piece, numbered from 1: what an adapter makes of text that just streams. */
@@ -9,7 +9,7 @@ export const createNumbering = (): { partial: (text: string) => PartialFrame; ne
 };
 
 /** The answer is the partials joined. */
-export const finalOfPartials = (msgSeq: number, usage?: Usage): Frame => ({
+export const finalOfPartials = (msgSeq: number, usage?: Usage): FinalFrame => ({
   type: 'final',
   msg_seq: msgSeq,
   ...(usage === undefined ? {} : { usage }),

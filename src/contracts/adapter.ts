@@ -92,7 +92,7 @@ const maxTokens = z
   .min(1)
   .max(1_000_000)
   .optional()
-  .meta({ description: 'Most tokens of an answer; 1024 when left out.' });
+  .meta({ description: 'Most tokens of an answer. Left out: 1024, or 4096 of an agent of a team.' });
 const temperature = z.number().min(0).max(2).optional();
 
 export const openaiCompatibleSchema = z

@@ -7,22 +7,11 @@ import { LocalBus } from '../../src/bus/local.js';
 import { adapterSchema } from '../../src/contracts/adapter.js';
 import type { PartialEvent } from '../../src/contracts/events.js';
 import type { Json } from '../../src/contracts/frames.js';
-import type { ContextMessage } from '../../src/domain/team/context/message.js';
+import { contextMessage } from '../support/agent-messages.js';
 import { type AdapterInput, agentsOf } from './adapters/agents.js';
 
 const agents = agentsOf();
 afterAll(() => agents.close());
-
-const message = (messageId: number, given: Partial<ContextMessage>): ContextMessage => ({
-  messageId,
-  category: 'dialog',
-  role: 'user',
-  content: '',
-  tokens: 1,
-  calls: [],
-  resultOf: null,
-  ...given,
-});
 
 const script = (...entries: Record<string, unknown>[]): AdapterInput =>
   ({ kind: 'scripted', script: entries }) as AdapterInput;
@@ -36,7 +25,7 @@ const inputOf = (adapter: AdapterInput, given: Partial<AskModelInput> = {}): Ask
   round: 1,
   adapter: adapterSchema.parse(adapter),
   instructions: null,
-  messages: [message(1, { content: 'Which colour?' })],
+  messages: [contextMessage(1, { content: 'Which colour?' })],
   tools: null,
   overrides: {},
   timeoutMs: 60_000,
