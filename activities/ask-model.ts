@@ -12,10 +12,10 @@ import { noAmount } from '../src/domain/budget.js';
 import { ParleyError } from '../src/domain/errors.js';
 import { readValue } from '../src/domain/fan-out/answers.js';
 import type { Amount } from '../src/domain/session/setup.js';
-import { allowedTools } from '../src/domain/team/allowed-tools.js';
 import type { ContextMessage } from '../src/domain/team/context/message.js';
 import type { ToolDefinition } from '../src/domain/team/model-call.js';
 import { overridden, overridesOf } from '../src/domain/team/overrides.js';
+import { offeredTools, toolRefusal } from '../src/domain/team/tool-use.js';
 import { shapedInstructions } from '../src/domain/template.js';
 import { answerText } from '../src/domain/text.js';
 import { toFailure } from '../src/failure.js';
@@ -132,15 +132,23 @@ interface Offered {
   others: string[];
 }
 
-const offeredTo = (input: AskModelInput, ports: AskModelPorts): Offered => {
+/** What the model is offered, and what its calls are judged by. A tool that is not there at the moment may be called, and says so. */
+const offeredTo = ({ tools, template, subagentsEnabled = true }: AskModelInput, ports: AskModelPorts): Offered => {
   const about = agentToolDefinitions();
-  const known = [...about, ...ports.tools.list()];
-  const allowed = allowedTools(input.tools, input.template ?? null);
   const isAbout = (name: string): boolean => about.some((tool) => tool.name === name);
-  const isOffered = ({ name }: ToolDefinition): boolean =>
-    allowed.includes(name) && ((input.subagentsEnabled ?? true) || !isAbout(name));
-  const names = new Set([...allowed, ...known.map(({ name }) => name)]);
-  return { definitions: known.filter(isOffered), allowed, others: [...names].filter((name) => !isAbout(name)) };
+  const known = [...about, ...ports.tools.list()];
+  const capabilities = template?.capabilities ?? null;
+  const granted = tools ?? capabilities?.allowed_tools ?? about.map(({ name }) => name);
+  const rights = { allowed: granted, capabilities };
+  const named = granted.filter((name) => !name.includes('*') && toolRefusal(name, rights) === null);
+  const offered = offeredTools(known, rights);
+  const allowed = new Set([...offered.map(({ name }) => name), ...named]);
+  const there = new Set([...allowed, ...known.map(({ name }) => name)]);
+  return {
+    definitions: subagentsEnabled ? offered : offered.filter(({ name }) => !isAbout(name)),
+    allowed: [...allowed],
+    others: [...there].filter((name) => !isAbout(name)),
+  };
 };
 
 /** An error of a call says its code twice, in front of its words too. */

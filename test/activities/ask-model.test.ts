@@ -8,13 +8,29 @@ import { adapterSchema } from '../../src/contracts/adapter.js';
 import type { PartialEvent } from '../../src/contracts/events.js';
 import type { Json } from '../../src/contracts/frames.js';
 import { contextMessage } from '../support/agent-messages.js';
+import { type ModelServer, startModelServer } from '../support/model-server.js';
 import { type AdapterInput, agentsOf } from './adapters/agents.js';
 
+let models: ModelServer;
 const agents = agentsOf();
-afterAll(() => agents.close());
+beforeAll(async () => {
+  models = await startModelServer();
+});
+beforeEach(() => models.reset());
+afterAll(async () => {
+  await agents.close();
+  await models?.close();
+});
 
 const script = (...entries: Record<string, unknown>[]): AdapterInput =>
   ({ kind: 'scripted', script: entries }) as AdapterInput;
+
+const model = (): AdapterInput => ({
+  kind: 'openai-compatible',
+  provider: 'priced',
+  base_url: models.baseUrl,
+  model: 'any',
+});
 
 const inputOf = (adapter: AdapterInput, given: Partial<AskModelInput> = {}): AskModelInput => ({
   workId: 'team-1',
@@ -133,6 +149,28 @@ describe('an agent', () => {
     ]);
   });
 
+  test.each<[string, string[] | null, object, string[]]>([
+    ['what its template allows where it has no list', null, { allowed_tools: ['read_file'] }, ['read_file']],
+    [
+      'what both its list and its template allow',
+      ['read_file', 'delegate'],
+      { allowed_tools: ['*_file*'] },
+      ['read_file'],
+    ],
+    [
+      'what its template does not forbid',
+      ['*_file*', 'delegate'],
+      { forbidden_actions: ['read_*'] },
+      ['delegate', 'list_files'],
+    ],
+    ['what there is', ['read_file', 'fly'], {}, ['read_file']],
+  ])('is offered %s', async (_, tools, capabilities, names) => {
+    models.mock.onMessage('Which colour?', { content: 'blue' });
+    await askAgent(model(), { tools, template: { capabilities } });
+    const offered = models.bodies()[0]?.['tools'] as { function: { name: string } }[];
+    expect(offered.map(({ function: { name } }) => name)).toEqual(names);
+  });
+
   test('is told so where sub-agents are switched off, and keeps its other tools', async () => {
     const final = { tool_calls: [{ name: 'delegate' }, { name: 'read_file' }] };
     const tools = ['delegate', 'read_file'];
@@ -176,6 +214,50 @@ describe('an agent', () => {
     while (told.length === 0) await new Promise((resolve) => setImmediate(resolve));
     environment.cancel('CANCELLED', new ActivityCancellationDetails({ cancelRequested: true }));
     expect(await asked).toMatchObject({ type: 'failed', code: 'cancelled', text: 'blue, si' });
+  });
+
+  test('that is asked through a provider ends at once when it is cancelled, and so does its request', async () => {
+    models.mock.onMessage('Which colour?', { content: 'blue, since the sky is' }, { chunkSize: 5, latency: 50 });
+    const { asked, told, environment } = start(inputOf(model()));
+    while (told.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    environment.cancel('CANCELLED', new ActivityCancellationDetails({ cancelRequested: true }));
+    const ended = await asked;
+    expect(ended).toMatchObject({ type: 'failed', code: 'cancelled', text: told.map(({ text }) => text).join('') });
+    expect(ended.usage.tokens).toBeGreaterThan(0);
+  });
+
+  test('has its overrides, and what it says by its provider with its temperature', async () => {
+    models.mock.onMessage('Which colour?', { content: 'blue', usage: { prompt_tokens: 100, completion_tokens: 20 } });
+    const overrides = { temperature: 0.3, max_tokens: 50, model: 'small' };
+    const asked = await askAgent(model(), { overrides });
+    expect(models.bodies()[0]).toMatchObject({ model: 'small', temperature: 0.3, max_tokens: 50 });
+    expect(asked).toMatchObject({ type: 'said', usage: { tokens: 120, usdMicros: 300 } });
+  });
+
+  test('with overrides that no spawn would take is not asked', async () => {
+    await expect(askAgent(model(), { overrides: { top_p: 1, max_tokens: 0 } })).rejects.toThrow(
+      'model_overrides.top_p cannot be overridden; there are temperature, max_tokens and model; got 1; model_overrides.max_tokens must be a whole number from 1 to 1000000; got 0',
+    );
+  });
+
+  test('is told who it is by its template, and what has to come of it', async () => {
+    models.mock.onMessage('Which colour?', { content: '{"colour":"blue"}' });
+    const template = { identity: { role: 'painter' }, state: { schema: { type: 'object' } } };
+    await askAgent(model(), { template, instructions: 'Be brief.' });
+    const [system] = models.bodies()[0]?.['messages'] as { role: string; content: string }[];
+    expect(system).toEqual({
+      role: 'system',
+      content:
+        'You are: painter.\n\nBe brief.\n\nYour last word on what you are asked has to be JSON alone that fits this JSON Schema:\n{"type":"object"}',
+    });
+  });
+
+  test.each([
+    [400, 'EPROTO'],
+    [401, 'ESEC'],
+  ])('whose provider answers %i has failed, and is not asked again by another attempt', async (status, code) => {
+    models.mock.onMessage('Which colour?', { error: { message: 'no', type: 'x' }, status });
+    expect(await askAgent(model())).toMatchObject({ type: 'failed', code, text: null });
   });
 
   test('whose worker stops is asked again by another', async () => {
