@@ -6,7 +6,7 @@ import type { Json } from '../src/contracts/frames.js';
 import type { AgentTemplate } from '../src/contracts/template.js';
 import { conversationOf } from '../src/domain/agent/conversation.js';
 import { promptOf } from '../src/domain/agent/prompt.js';
-import { readAnswer, type Reading } from '../src/domain/agent/reading.js';
+import { readAnswer, readTaggedAnswer, type Reading } from '../src/domain/agent/reading.js';
 import { jsonBytes } from '../src/domain/answer-limit.js';
 import { noAmount } from '../src/domain/budget.js';
 import { ParleyError } from '../src/domain/errors.js';
@@ -100,17 +100,20 @@ const misfit = (value: Json, schema: Record<string, Json>): string | null => {
   return `your answer does not fit state.schema of your template: ${faults.slice(0, 20).join('; ')}. Answer again with JSON alone that fits`;
 };
 
+/** Who is asked with one text, and so calls tools by tags alone. */
+const takesText = ({ kind }: Adapter): boolean =>
+  kind !== 'scripted' && kind !== 'openai-compatible' && kind !== 'openai' && kind !== 'anthropic';
+
 /** The answer as it was read, or that it is too long to be kept. */
 const readingOf = (input: AskModelInput, { answer, calls = [] }: Answered, offered: Offered): Omit<Said, 'usage'> => {
   const { allowed, others } = offered;
   const registry = { check: checkAgentCommand, mend, subagentsEnabled: input.subagentsEnabled ?? true, allowed };
   const isText = typeof answer === 'string';
-  const read = readAnswer(
-    { text: isText ? answer : '', calls },
-    `${input.agentId}-${input.answerId}`,
-    registry,
-    others,
-  );
+  const text = isText ? answer : '';
+  const id = `${input.agentId}-${input.answerId}`;
+  const read = takesText(input.adapter)
+    ? readTaggedAnswer(text, id, registry, others)
+    : readAnswer({ text, calls }, id, registry, others);
   const reading = isText ? read : { ...read, text: answerText(answer) };
   if (reading.actions.length > 0 || reading.faults.length > 0) return { type: 'said', reading, answer: null };
   const schema = input.template?.state?.schema;

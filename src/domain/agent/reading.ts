@@ -1,7 +1,8 @@
 import type { AgentCommand } from '../../contracts/agent-tools.js';
 import { readCalls } from '../team/actions/calls.js';
 import type { ActionFault, ActionRegistry } from '../team/actions/registry.js';
-import { readTags } from '../team/actions/tags.js';
+import { taggedCalls } from '../team/actions/tagged-calls.js';
+import { readTags, type TagReading } from '../team/actions/tags.js';
 import type { ModelCall } from '../team/model-call.js';
 import type { JsonObject } from '../model-json.js';
 
@@ -29,17 +30,35 @@ export const readAnswer = (
   answerId: string,
   registry: ActionRegistry,
   others: readonly string[],
+): Reading => readingOf(answer.calls, readTags(answer.text, registry), answerId, registry, others);
+
+/** Reads an answer of an agent that makes no function calls: every tool may be called by its tag, as a function is elsewhere. */
+export const readTaggedAnswer = (
+  text: string,
+  answerId: string,
+  registry: ActionRegistry,
+  others: readonly string[],
+): Reading => {
+  const { calls, faults, text: rest } = taggedCalls(text, others, registry.mend);
+  return readingOf(calls, { commands: [], faults, text: rest }, answerId, registry, others);
+};
+
+const readingOf = (
+  calls: readonly ModelCall[],
+  tags: Omit<TagReading, 'quoted'>,
+  answerId: string,
+  registry: ActionRegistry,
+  others: readonly string[],
 ): Reading => {
   const ids = new Map<string, string>();
-  for (const { callId } of answer.calls) if (!ids.has(callId)) ids.set(callId, `${answerId}-${ids.size + 1}`);
-  const renamed = answer.calls.map((call) => ({ ...call, callId: ids.get(call.callId) ?? call.callId }));
+  for (const { callId } of calls) if (!ids.has(callId)) ids.set(callId, `${answerId}-${ids.size + 1}`);
+  const renamed = calls.map((call) => ({ ...call, callId: ids.get(call.callId) ?? call.callId }));
   const read = readCalls(renamed, registry, others);
   const actions = new Map<string, TurnAction>();
   for (const { callId, command } of read.commands) actions.set(callId, { callId, name: command.tool, command });
   for (const { callId, name, given } of read.others) actions.set(callId, { callId, name, given });
   // A call that stands there twice was taken once.
   const made = renamed.filter(({ callId }, index) => renamed.findIndex((other) => other.callId === callId) === index);
-  const tags = readTags(answer.text, registry);
   const tagged = tags.commands.map((command, index): TurnAction => {
     return { callId: `${answerId}-tag-${index + 1}`, name: command.tool, command };
   });

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type Mend } from '../../model-json.js';
 import { unescaped } from './entities.js';
-import type { AgentTool } from './tools.js';
+import type { TagTool } from './tag-tokens.js';
 
 export type TagArguments = { given: JsonObject } | { malformed: string };
 
@@ -81,7 +81,7 @@ const jsonOf = (body: string, mend: Mend): unknown => {
   );
 };
 
-const fromBody = (tool: AgentTool, raw: string, mend: Mend): TagArguments => {
+const fromBody = (tool: TagTool, raw: string, mend: Mend): TagArguments => {
   const body = withoutFence(cdata(raw.trim()));
   if (body === '') return { given: {} };
   if (body.startsWith('{') || body.startsWith('&#123;')) {
@@ -104,7 +104,7 @@ const fromBody = (tool: AgentTool, raw: string, mend: Mend): TagArguments => {
 
 /** The arguments of an action tag: its attributes, and in its body JSON, elements, or plain text for the one it is about. */
 export const tagArguments = (
-  tool: AgentTool,
+  tool: TagTool,
   attributes: ReadonlyMap<string, string>,
   body: string,
   mend: Mend,

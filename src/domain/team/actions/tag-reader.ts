@@ -1,6 +1,7 @@
 import { codeReader } from './code-spans.js';
 import { bodyObjectEnd } from './object-end.js';
-import { openingTag, type TagToken } from './tag-tokens.js';
+import { openingTag, type TagToken, type TagTool } from './tag-tokens.js';
+import type { AgentTool } from './tools.js';
 
 /** Bodies that are searched for the end of an object without there being one: beyond, the next closing tag is the end. */
 const maxVainSearches = 10;
@@ -11,7 +12,7 @@ type Found =
   | { kind: 'malformed'; why: string; end: number };
 
 /** Goes over a text from left to right, past what is code. */
-export class TagReader {
+export class TagReader<Tool extends TagTool = AgentTool> {
   quoted = 0;
   private at = 0;
   private index = 0;
@@ -22,7 +23,7 @@ export class TagReader {
 
   constructor(
     private readonly text: string,
-    private readonly tokens: readonly TagToken[],
+    private readonly tokens: readonly TagToken<Tool>[],
   ) {
     ({ codeFrom: this.codeFrom } = codeReader(text));
   }
@@ -33,7 +34,7 @@ export class TagReader {
   }
 
   /** The next opening tag in prose. Closing tags of their own are nothing to do and nothing to say. */
-  next(): TagToken | null {
+  next(): TagToken<Tool> | null {
     for (let token = this.tokens[this.index]; token; token = this.tokens[this.index]) {
       const code = this.codeBefore(token.start);
       if (code !== null) {
@@ -82,7 +83,7 @@ export class TagReader {
     return this.line.number;
   }
 
-  read({ tool, end: nameEnd }: TagToken): Found {
+  read({ tool, end: nameEnd }: TagToken<Tool>): Found {
     const opening = openingTag(this.text, nameEnd);
     if ('malformed' in opening) return { kind: 'malformed', why: opening.malformed, end: opening.end };
     const { attributes, end: from } = opening;
@@ -106,7 +107,7 @@ export class TagReader {
     return { kind: 'body', attributes, body: this.text.slice(from, close.start), end: close.end };
   }
 
-  private tokenFrom(at: number): TagToken | undefined {
+  private tokenFrom(at: number): TagToken<Tool> | undefined {
     let low = this.index;
     let high = this.tokens.length;
     while (low < high) {
@@ -137,7 +138,7 @@ export class TagReader {
 const maxNested = 200;
 
 /** Where a tag with others in it ends; null: it has no closing tag of its own. */
-const closingOf = (name: string, later: readonly TagToken[]): number | null => {
+const closingOf = (name: string, later: readonly TagToken<TagTool>[]): number | null => {
   let depth = 1;
   for (const { tool, isClosing, end } of later) {
     if (tool.name !== name) continue;

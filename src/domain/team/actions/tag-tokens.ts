@@ -1,8 +1,11 @@
 import { type AgentTool, toolOfTag } from './tools.js';
 
+/** A tool as far as its tags go. */
+export type TagTool = Pick<AgentTool, 'tagText'> & { name: string };
+
 /** An opening or closing tag of a tool, as far as its name. */
-export interface TagToken {
-  tool: AgentTool;
+export interface TagToken<Tool extends TagTool = AgentTool> {
+  tool: Tool;
   isClosing: boolean;
   /** Its "<". */
   start: number;
@@ -10,15 +13,21 @@ export interface TagToken {
   end: number;
 }
 
-// A name of at most forty letters, so that no match is retried over a long one.
-const tagPattern = /<(?:\/[ \t]{0,3}([A-Za-z][\w-]{2,40})\s{0,20}>|([A-Za-z][\w-]{2,40})(?=[\s/>]))/g;
+// A name of as many letters as one may have, so that no match is retried over a long one.
+const tagPattern = /<(?:\/[ \t]{0,3}([A-Za-z][\w-]{2,63})\s{0,20}>|([A-Za-z][\w-]{2,63})(?=[\s/>]))/g;
 
 /** Every tag of a tool in a text, in order, whatever stands around it. One pass. */
-export const tagTokens = (text: string): TagToken[] => {
-  const tokens: TagToken[] = [];
+export const tagTokens = (text: string): TagToken[] => tagTokensOf(text, toolOfTag);
+
+/** The same of tools by `toolOf`. */
+export const tagTokensOf = <Tool extends TagTool>(
+  text: string,
+  toolOf: (name: string) => Tool | undefined,
+): TagToken<Tool>[] => {
+  const tokens: TagToken<Tool>[] = [];
   for (const match of text.matchAll(tagPattern)) {
     const [whole, closing, opening] = match;
-    const tool = toolOfTag(closing ?? opening ?? '');
+    const tool = toolOf(closing ?? opening ?? '');
     if (tool)
       tokens.push({ tool, isClosing: closing !== undefined, start: match.index, end: match.index + whole.length });
   }

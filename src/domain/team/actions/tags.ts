@@ -16,7 +16,7 @@ export interface TagReading {
 }
 
 /** More of an answer is not looked at. */
-const maxCharacters = 4_000_000;
+export const maxCharacters = 4_000_000;
 /**
  * Reads the action tags of a text (spec 05, details 3.2): tolerant of case, attributes, fences, entities and nearly-JSON within a
  * tag, in linear time. What is malformed is reported in words for the model, and hides no tag after it.
@@ -73,7 +73,8 @@ export const readTags = (answer: string, registry: ActionRegistry): TagReading =
   return { commands, faults, quoted: reader.quoted, text: without(answer, spans) };
 };
 
-const without = (text: string, spans: readonly [number, number][]): string => {
+/** A text without some of its parts, which come in their order. */
+export const without = (text: string, spans: readonly [number, number][]): string => {
   const pieces: string[] = [];
   let from = 0;
   for (const [start, end] of spans) {
