@@ -1,5 +1,5 @@
 import type { Role } from '../src/contracts/debate.js';
-import { planSchema } from '../src/contracts/plan.js';
+import { planSchema, type Task } from '../src/contracts/plan.js';
 import type { AskOutcome, AskPurpose } from '../src/domain/debate/effects.js';
 import { planFaults } from '../src/domain/debate/plan.js';
 import { readAnswer, type AnswerParts } from '../src/domain/debate/statement.js';
@@ -16,6 +16,8 @@ export interface AskRoleInput extends ToldCallInput {
   timeoutMs: number;
   /** Where its plan would run: the static rules judge by it. */
   workspace: string;
+  /** Of a repair: what has been run there already, which the static rules read with it. Left out: nothing. */
+  tasksRun?: Task[];
 }
 
 export interface AskedRole {
@@ -24,8 +26,8 @@ export interface AskedRole {
 }
 
 /** A whole plan has to make sense by itself; a repair may lean on tasks that have succeeded, which the debate knows. */
-const partsFor = (purpose: AskPurpose, workspace: string): AnswerParts => ({
-  scan: (plan) => scanPlan(plan, workspace),
+const partsFor = ({ purpose, workspace, tasksRun }: AskRoleInput): AnswerParts => ({
+  scan: (plan) => scanPlan(plan, workspace, tasksRun),
   plan: (value) => {
     const parsed = parseWhole(planSchema, value);
     const named = (path: string, message: string): string => `"plan.${path}" ${message}`;
@@ -40,11 +42,11 @@ const partsFor = (purpose: AskPurpose, workspace: string): AnswerParts => ({
 
 /** Asks one role of a debate and reads its answer (spec 02 "Rounds"); what the agent does wrong is an outcome, not an error. */
 export const askRole = (input: AskRoleInput, ports: ToldCallPorts): Promise<AskedRole> => {
-  const { speaker, purpose, timeoutMs, workspace } = input;
+  const { speaker, purpose, timeoutMs } = input;
   return toldCall<AskOutcome>(input, ports, {
     timeoutMs,
     attributes: { debate_id: input.workId, role: speaker, purpose },
-    read: (answer) => readAnswer(purpose, speaker, answer, partsFor(purpose, workspace)),
+    read: (answer) => readAnswer(purpose, speaker, answer, partsFor(input)),
     fail: (why) =>
       'late' in why
         ? { outcome: 'failed', code: 'ETIMEOUT', message: `no answer within ${timeoutMs} ms` }

@@ -52,6 +52,15 @@ export const ranNothing = ({ code }: CodedFault): boolean => refusedBefore.has(c
 export const neverRan = ({ execution }: Pick<DebateState, 'execution'>): boolean =>
   execution !== null && execution.fault !== null && execution.reports.length === 0;
 
+/** What has been run, well or not, in any round: the repairs' tasks after those of the decided plan. */
+export const tasksRun = ({ plan, execution }: Pick<DebateState, 'plan' | 'execution'>): Task[] => {
+  const rounds = [plan.tasks, ...(execution?.repairs ?? []).map(({ tasks }) => tasks ?? [])];
+  return (execution?.reports ?? []).flatMap(({ task_id: id, round }) => {
+    const task = rounds[round]?.find((one) => one.task_id === id);
+    return task ? [task] : [];
+  });
+};
+
 /** What stands for a task that no worker could give a report of. */
 export const lostReport = (task: Task, round: number, { code, message }: CodedFault): TaskReport => ({
   task_id: task.task_id,

@@ -9,11 +9,13 @@ export { rules } from './scan.js';
  * The static rule scan of spec 02 "Decision": what the commands of a plan would do that no plan may. Nothing is run, no file is
  * read; the same plan has the same findings, in the order of its tasks, the most confident of each task first.
  * @param workspace absolute path of the folder that commands may write in
+ * @param before tasks that have been run there already: what they wrote may be what the plan runs; none of them is judged again
  */
-export const scanPlan = (plan: Plan, workspace: string): Finding[] => scan(plan, workspace);
+export const scanPlan = (plan: Plan, workspace: string, before: readonly Task[] = []): Finding[] =>
+  scan(plan.tasks, workspace, before);
 
 /** Findings of one task and of its undo (`t1` and `t1.undo`). */
-export const scanTask = (task: Task, workspace: string): Finding[] => scan({ tasks: [task] }, workspace);
+export const scanTask = (task: Task, workspace: string): Finding[] => scan([task], workspace, []);
 
 /** What the runner refuses whatever was decided. */
 const refused: ReadonlySet<string> = new Set([

@@ -1,5 +1,5 @@
 import type { Finding } from '../../contracts/finding.js';
-import type { Plan, Task, Undo } from '../../contracts/plan.js';
+import type { Task, Undo } from '../../contracts/plan.js';
 import { effectsOf } from './effects/index.js';
 import { normalize, resolve, zoneOf, type Place } from './place.js';
 import type { Rule } from './rule.js';
@@ -31,7 +31,7 @@ interface Command {
 /** Longer sentences say no more to their reader. */
 const maxWhy = 400;
 
-const commandsOf = ({ tasks }: Plan): Command[] =>
+const commandsOf = (tasks: readonly Task[]): Command[] =>
   tasks.flatMap((task) => [
     { where: task.task_id, task, command: task },
     ...(task.undo ? [{ where: `${task.task_id}.undo`, task, command: task.undo }] : []),
@@ -83,17 +83,16 @@ interface Read extends Command {
   readonly subjects: readonly Subject[];
 }
 
-const readAll = (plan: Plan, workspace: string): Read[] => {
+const readAll = (commands: readonly Command[], workspace: string): Read[] => {
   const files = new WrittenFiles(workspace);
-  const commands = commandsOf(plan);
   let readers = commands.map((command) => read(command, workspace, files));
   // A file may be run by a task that stands before the one that writes it: once more, now that all are known.
   if (files.size > 0 && commands.length > 1) readers = commands.map((command) => read(command, workspace, files));
-  const created = new Map<string, Set<string>>();
+  const created = new Map<Task, Set<string>>();
   commands.forEach(({ task }, index) => {
-    const names = created.get(task.task_id) ?? new Set<string>();
+    const names = created.get(task) ?? new Set<string>();
     for (const text of sqlOf(readers[index] as Reader)) for (const name of createdTables(text)) names.add(name);
-    created.set(task.task_id, names);
+    created.set(task, names);
   });
   return commands.map((command, index) => {
     const reader = readers[index] as Reader;
@@ -101,7 +100,7 @@ const readAll = (plan: Plan, workspace: string): Read[] => {
       invocation,
       effects: effectsOf(invocation),
       workspace,
-      created: created.get(command.task.task_id) ?? new Set<string>(),
+      created: created.get(command.task) ?? new Set<string>(),
       reach: reaching(invocation, workspace),
     }));
     return { ...command, reader, subjects };
@@ -124,30 +123,25 @@ const judged = ({ where, reader, subjects }: Read): Finding[] =>
   });
 
 /** Secrets read in one command and data sent in another: one plan, one theft. */
-const across = (commands: readonly Read[]): Finding[] => {
-  const readers = commands.filter(({ subjects }) => subjects.some((subject) => secretPathsOf(subject).length > 0));
-  return commands.flatMap(({ where, subjects }) => {
-    const other = readers.find((reader) => reader.where !== where);
-    const isSending = subjects.some((subject) => sendsAway(subject).length > 0);
-    return other && isSending
-      ? [
-          finding('exfiltration', where, [
-            `It sends data to another host, and ${other.where} of the same plan reads secrets.`,
-          ]),
-        ]
-      : [];
-  });
+const across = (command: Read, others: readonly Read[]): Finding[] => {
+  const reader = others.find(
+    (other) => other !== command && other.subjects.some((subject) => secretPathsOf(subject).length > 0),
+  );
+  if (!reader || command.subjects.every((subject) => sendsAway(subject).length === 0)) return [];
+  const why = `It sends data to another host, and ${reader.where} of the same plan reads secrets.`;
+  return [finding('exfiltration', command.where, [why])];
 };
 
-/** Findings of a whole plan, in the order of its tasks, the most confident of each first; one for each rule and place. */
-export const scan = (plan: Plan, workspace: string): Finding[] => {
-  const commands = readAll(plan, normalize(workspace));
-  const between = across(commands);
-  return commands.flatMap((command) => {
+/**
+ * Findings of a whole plan, in the order of its tasks, the most confident of each first; one for each rule and place.
+ * @param before what was run in the same workspace: read with the plan, and not judged
+ */
+export const scan = (tasks: readonly Task[], workspace: string, before: readonly Task[]): Finding[] => {
+  const earlier = commandsOf(before);
+  const commands = readAll([...earlier, ...commandsOf(tasks)], normalize(workspace));
+  return commands.slice(earlier.length).flatMap((command) => {
     const own = judged(command);
-    const more = between.filter(
-      ({ where, rule }) => where === command.where && !own.some((known) => known.rule === rule),
-    );
+    const more = across(command, commands).filter(({ rule }) => !own.some((known) => known.rule === rule));
     return [...own, ...more].toSorted((left, right) => right.confidence - left.confidence);
   });
 };
