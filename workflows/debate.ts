@@ -2,6 +2,7 @@ import { condition, continueAsNew, log, patched, setHandler, workflowInfo } from
 import type { DebateStatus } from '../src/contracts/debate-status.js';
 import type { Json } from '../src/contracts/frames.js';
 import { debateTurns } from '../src/domain/debate/turns.js';
+import { tasksRun } from '../src/domain/debate/execution.js';
 import { isOver, nextDue, stepDebate } from '../src/domain/debate/debate.js';
 import type { DebateEffect, DebateEvent } from '../src/domain/debate/effects.js';
 import type { DebateSetup } from '../src/domain/debate/setup.js';
@@ -11,6 +12,7 @@ import { feedbackRefusal, openGate } from '../src/domain/debate/gate.js';
 import { refusalError } from '../src/domain/feedback.js';
 import { answerReceipt } from '../src/domain/feedback-answer.js';
 import { debateAsks } from '../src/domain/inbox/asks-of.js';
+import { needsHands } from '../src/domain/debate/rollback.js';
 import { noAmount } from '../src/domain/budget.js';
 import { toFailure } from '../src/failure.js';
 import { createCalls, type Fault } from './calls.js';
@@ -43,6 +45,12 @@ export interface DebateRun extends WorkState<DebateState, DebateEvent, DebateEff
   /** Of the worker that has the workspace: its snapshot and the records of its tasks are there and nowhere else. */
   hostQueue: string | null;
 }
+
+/**
+ * What was cancelled, and could not be taken back entirely, told people to compare the workspace with a snapshot that was
+ * removed at that moment. It stays now; histories with the removal replay with it.
+ */
+const keptForHands = 'kept-for-hands';
 
 type Performed = Extract<DebateEffect, { id: number }>;
 /** How long a call may take beyond its own timeout until it is given up from here. */
@@ -137,6 +145,7 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
               maxTokens: effect.maxTokens,
               timeoutMs: effect.timeoutMs,
               workspace: state.work.workspace ?? setup.workspace.path,
+              ...(purpose === 'repair' && { tasksRun: tasksRun(state.work) }),
               gaps: { fragment_ms: 500, message_ms: 5_000 },
               // Of each repair the text begins anew: a higher attempt makes what was said before void.
               lane:
@@ -216,6 +225,7 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
     close: async () => {
       // Where the workspace may still need hands, what is known of it stays.
       if (state.work.result?.outcome === 'rollback_incomplete' || state.work.execution === null) return;
+      if (needsHands(state.work) && patched(keptForHands)) return;
       try {
         await actionsOn(state.hostQueue).forgetWorkspace(setup.id);
       } catch (error) {

@@ -1,9 +1,16 @@
 import { z } from 'zod';
+import { presetLimits } from '../domain/debate/plan.js';
 
 export const maxTasks = 200;
 
+/** What a program can be given: its arguments and variables end at a NUL. */
+const withoutNul = z
+  .string()
+  .max(100_000)
+  .refine((text) => !text.includes('\0'), 'must not hold the character NUL; put such bytes into a file or stdin');
+
 const argvSchema = z
-  .array(z.string().max(100_000))
+  .array(withoutNul)
   .min(1, 'must name a program')
   .max(1_000)
   .refine(([program]) => program !== '', 'must name a program')
@@ -23,11 +30,11 @@ export const insidePathSchema = z
 /** What a task may use; what is left out is the worker's own limit (design "sandbox"). */
 export const taskLimitsSchema = z
   .strictObject({
-    timeout_ms: z.number().int().min(1).max(86_400_000).default(300_000),
+    timeout_ms: z.number().int().min(1).max(86_400_000).default(presetLimits.timeout_ms),
     cpu_ms: z.number().int().min(1).max(86_400_000).optional(),
-    memory_mb: z.number().int().min(8).max(1_048_576).default(2_048),
-    processes: z.number().int().min(1).max(100_000).default(512),
-    output_bytes: z.number().int().min(0).max(1_073_741_824).default(10_485_760).meta({
+    memory_mb: z.number().int().min(8).max(1_048_576).default(presetLimits.memory_mb),
+    processes: z.number().int().min(1).max(100_000).default(presetLimits.processes),
+    output_bytes: z.number().int().min(0).max(1_073_741_824).default(presetLimits.output_bytes).meta({
       description:
         'Output on both streams together; a task that writes more is ended. Reports keep the end of each stream.',
     }),
@@ -59,9 +66,7 @@ const idSchema = z
 const commandFields = {
   argv: argvSchema,
   cwd: insidePathSchema.default('.'),
-  env: z
-    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of a variable'), z.string().max(100_000))
-    .default({}),
+  env: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of a variable'), withoutNul).default({}),
   stdin: z.string().max(1_000_000).default(''),
 };
 

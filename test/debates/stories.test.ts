@@ -115,12 +115,18 @@ describeWithSandbox('a debate that proceeds', () => {
     expect(status.report).toMatchObject({ repairs: 1, diagnoses: ['b exits with 3'], valid: true, rollback: null });
   });
 
-  test.each<[string, object[], object[]]>([
-    ['without a diagnosis', [{ diagnosis: null }], [repairs(sh('x', 'true'))]],
-    ['with the commands of an earlier plan', [{ diagnosis: 'd' }], [repairs(sh('other-name', 'exit 1'))]],
-    ['that is vetoed', [{ diagnosis: 'd' }], [repairs(sh('x', 'rm -rf /home'))]],
-    ['that is no plan', [{ diagnosis: 'd' }], [{ plan: { tasks: 'none' } }]],
-  ])('is rolled back for a repair %s', async (_, diagnoses, mended) => {
+  test.each<[string, string, object, object[]]>([
+    ['without a diagnosis', 'no_diagnosis', { diagnosis: null }, [repairs(sh('x', 'true'))]],
+    [
+      'with the commands of an earlier plan',
+      'same_commands',
+      { diagnosis: 'd' },
+      [repairs(sh('other-name', 'exit 1'))],
+    ],
+    ['that is vetoed', 'veto', { diagnosis: 'd' }, [repairs(sh('x', 'rm -rf /home'))]],
+    ['that runs what was written before it', 'veto', { diagnosis: 'd' }, [repairs(sh('x', 'sh later.sh'))]],
+    ['that is no plan', 'no_repair', { diagnosis: 'd' }, [{ plan: { tasks: 'none' } }]],
+  ])('is rolled back for a repair %s', async (_, because, diagnosis, mended) => {
     const path = makeWorkspace({ keep: 'kept' });
     const before = listing(path);
     const status = await run(
@@ -128,14 +134,18 @@ describeWithSandbox('a debate that proceeds', () => {
         workspace: { path },
         says: {
           solution: [
-            proposes(sh('a', 'echo more > keep; mkdir new'), sh('b', 'exit 1', { depends_on: ['a'] })),
+            proposes(
+              sh('a', 'echo more > keep; mkdir new; echo "rm -rf /home" > later.sh'),
+              sh('b', 'exit 1', { depends_on: ['a'] }),
+            ),
             ...mended,
           ],
-          critic: [agrees(), ...diagnoses],
+          critic: [agrees(), diagnosis],
         },
       }),
     );
     expect(outcomes(status)).toEqual(['PROCEED', 'rolled_back']);
+    expect(status.repairs.map(({ given_up }) => given_up?.because)).toEqual([because]);
     expect(listing(path)).toBe(before);
     const { workspace_before, workspace_after } = status.report!.rollback!;
     expect(workspace_after).toBe(workspace_before);
@@ -356,6 +366,25 @@ describeWithSandbox('a cancel', () => {
     expect(status.result).toMatchObject({ outcome: 'aborted', report: { rollback: { restored: true } } });
     expect(listing(path)).toBe(before);
     expect(statSync(path).isDirectory()).toBe(true);
+  });
+
+  test('keeps the snapshot where the workspace still needs hands', async () => {
+    const path = makeWorkspace();
+    const undo = { argv: ['sh', '-c', 'exit 9'] };
+    const id = await product.debates.start(
+      aDebate({
+        workspace: { path },
+        says: { solution: [proposes(sh('done', 'true', { undo }), { ...slow, depends_on: ['done'] })] },
+      }),
+    );
+    while (!existsSync(join(path, 'begun'))) await new Promise((resolve) => setTimeout(resolve, 20));
+    await product.post(`/v1/debates/${id}/cancel`);
+    await Promise.allSettled([product.client.workflow.getHandle(id).result()]); // what it leaves is removed last
+    const { state, result } = await product.debates.status(id);
+    expect(state).toBe('ABORTED');
+    expect(result).toMatchObject({ outcome: 'aborted', report: { rollback: { restored: true } } });
+    expect(result?.report?.rollback?.manual.join()).toMatch(/^task done could not be undone/);
+    expect(readdirSync(join(product.data, 'snapshots', id))).toContain('start');
   });
 
   test('of an ended debate is refused with its state', async () => {

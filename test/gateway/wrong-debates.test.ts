@@ -54,6 +54,12 @@ describe('a wrong debate', () => {
     ['with an undo without a command', plan(task('a', { undo: {} })), ['plan.tasks[0].undo.argv']],
     ['with a task without a command', plan({ task_id: 'a', undo: { argv: ['true'] } }), ['plan.tasks[0].argv']],
     ['with no program', plan(task('a', { argv: [] })), ['plan.tasks[0].argv']],
+    ['with NUL in an argument', plan(task('a', { argv: ['echo', 'a\0b'] })), ['plan.tasks[0].argv[1]']],
+    [
+      'with NUL in a variable',
+      plan(task('a', { undo: { argv: ['a'], env: { A: '\0' } } })),
+      ['plan.tasks[0].undo.env.A'],
+    ],
     ['with a task that leaves the workspace', plan(task('a', { cwd: '../b' })), ['plan.tasks[0].cwd']],
     ['with an absolute folder', plan(task('a', { cwd: '/etc' })), ['plan.tasks[0].cwd']],
     ['with an exit code of 256', plan(task('a', { expect: { exit_code: 256 } })), ['plan.tasks[0].expect.exit_code']],

@@ -6,6 +6,14 @@ export interface PlanFault {
   message: string;
 }
 
+/** What a task may use where it does not say (spec 02 "Execution"). */
+export const presetLimits = {
+  timeout_ms: 300_000,
+  memory_mb: 2_048,
+  processes: 512,
+  output_bytes: 10_485_760,
+} as const;
+
 /** Characters of a plan as JSON: it is told to every role of every pass, and a history holds all of that. */
 export const maxPlanCharacters = 200_000;
 
@@ -30,7 +38,7 @@ export const planFaults = ({ tasks }: Plan, done: readonly string[] = []): PlanF
       const path = ['tasks', index, 'depends_on', place];
       if (need === id) faults.push({ path, message: `"${id}" cannot depend on itself` });
       else if (!known.has(need)) {
-        faults.push({ path, message: `"${need}" is no task of the plan; it has ${quoted(first.keys())}` });
+        faults.push({ path, message: `"${need}" is no task of the plan; it has ${quoted(known)}` });
       }
     });
   });

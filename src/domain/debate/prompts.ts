@@ -1,7 +1,8 @@
 import type { Role } from '../../contracts/debate.js';
-import type { Plan, Task } from '../../contracts/plan.js';
+import type { Plan, Task, TaskLimits, Undo } from '../../contracts/plan.js';
 import type { TaskReport } from '../../contracts/execution.js';
 import { firstElo } from '../elo.js';
+import { presetLimits } from './plan.js';
 import { roleOrder } from './roles.js';
 import type { DebateState, StatementRecord } from './state.js';
 
@@ -19,17 +20,30 @@ const section = (title: string, lines: readonly string[]): string =>
   lines.length === 0 ? '' : `# ${title}\n${lines.join('\n')}`;
 const document = (...sections: string[]): string => sections.filter((text) => text !== '').join('\n\n');
 
-/** What is not said of a task is what it takes where it is left out: the plan as short as its author could write it. */
-const taskJson = ({ task_id, argv, cwd, env, stdin, expect, undo, depends_on }: Task): object => ({
-  task_id,
+const commandJson = ({ argv, cwd, env, stdin }: Task | Undo): object => ({
   argv,
   ...(cwd === '.' ? {} : { cwd }),
   ...(Object.keys(env).length > 0 ? { env } : {}),
   ...(stdin === '' ? {} : { stdin }),
-  expect,
-  ...(undo ? { undo: { argv: undo.argv, ...(undo.cwd === '.' ? {} : { cwd: undo.cwd }) } } : {}),
-  depends_on,
 });
+
+const limitsJson = (limits: TaskLimits): object =>
+  Object.fromEntries(
+    Object.entries(limits).filter(([name, value]) => value !== presetLimits[name as keyof typeof presetLimits]),
+  );
+
+/** What is not said of a task is what it takes where it is left out: the plan as short as its author could write it. */
+const taskJson = (task: Task): object => {
+  const limits = limitsJson(task.limits);
+  return {
+    task_id: task.task_id,
+    ...commandJson(task),
+    expect: task.expect,
+    ...(task.undo ? { undo: commandJson(task.undo) } : {}),
+    depends_on: task.depends_on,
+    ...(Object.keys(limits).length > 0 ? { limits } : {}),
+  };
+};
 
 const planLines = ({ tasks }: Plan): string[] =>
   tasks.length === 0 ? ['There is none yet.'] : tasks.map((task) => JSON.stringify(taskJson(task)));
@@ -41,6 +55,7 @@ const planForm = [
   '- expect holds what has to be true afterwards: the exit code, and files: a path that has to be there, or {"path":"a","exists":false}, {"path":"a","contains":"text"}.',
   '- undo takes back what the task changed outside of the workspace’s files, which are restored anyway; leave it out where there is nothing.',
   '- depends_on names tasks that have to succeed before. Tasks run one after the other, without network unless it was granted.',
+  `- limits is for a task that needs more or less than ${JSON.stringify(presetLimits)}; leave it out otherwise.`,
 ];
 
 const answerForm = (role: Role): string[] => [

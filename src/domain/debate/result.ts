@@ -1,6 +1,6 @@
 import type { DebateOutcome, DebateResult } from '../../contracts/debate-status.js';
 import { executionReport, neverRan } from './execution.js';
-import { isIncomplete, rollbackReport } from './rollback.js';
+import { needsHands, rollbackReport } from './rollback.js';
 import { type DebateState, memoryIdOf } from './state.js';
 
 /** How a debate that is over, or about to be remembered, came out (spec 02, 10). */
@@ -8,8 +8,7 @@ export const outcomeOf = (debate: DebateState): DebateOutcome => {
   if (debate.state === 'ABORTED' || debate.cancelled || neverRan(debate)) return 'aborted';
   if (!debate.execution) return 'blocked';
   if (debate.execution.valid) return 'succeeded';
-  const rollback = rollbackReport(debate);
-  return rollback && isIncomplete(rollback) ? 'rollback_incomplete' : 'rolled_back';
+  return needsHands(debate) ? 'rollback_incomplete' : 'rolled_back';
 };
 
 const healed = ({ execution }: DebateState): string => {

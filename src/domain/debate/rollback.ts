@@ -67,3 +67,9 @@ export const rollbackReport = (
 
 /** Whether something is left for a person to do. */
 export const isIncomplete = ({ restored, manual }: RollbackReport): boolean => !restored || manual.length > 0;
+
+/** Whether the workspace still needs hands, whatever the debate has come to: one that was cancelled may, too. */
+export const needsHands = (debate: Pick<DebateState, 'execution' | 'rollback' | 'workspace'>): boolean => {
+  const report = rollbackReport(debate);
+  return report !== null && isIncomplete(report);
+};

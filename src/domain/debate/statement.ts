@@ -124,12 +124,15 @@ const repairIn = (object: JsonObject, parts: AnswerParts): AskOutcome => {
 
 /**
  * A role's answer as it counts (details 2.6): JSON in a fence or with text around it is read, unknown members are ignored.
- * Of several objects the last one that has a known member is the answer. What cannot be read names every fault.
+ * Of several objects the last one with a stance is the statement, so that one beside it, which says none, approves of nothing;
+ * else the last one that has a known member is the answer. What cannot be read names every fault.
  */
 export const readAnswer = (purpose: AskPurpose, role: Role, answer: Json, parts: AnswerParts): AskOutcome => {
   const objects = objectsIn(answer, parts.mend);
   const keys = knownKeys[purpose];
-  const object = objects.findLast((candidate) => keys.some((key) => Object.hasOwn(candidate, key)));
+  const object =
+    (purpose === 'statement' && objects.findLast((candidate) => Object.hasOwn(candidate, 'stance'))) ||
+    objects.findLast((candidate) => keys.some((key) => Object.hasOwn(candidate, key)));
   if (!object) {
     const names = keys.map((key) => `"${key}"`).join(', ');
     const found = objects.length === 0 ? 'holds no whole JSON object' : `has none of the members ${names}`;

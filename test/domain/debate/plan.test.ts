@@ -115,7 +115,7 @@ describe('a repair', () => {
   test.each<[string, Plan, string]>([
     ['no task', tasks(), 'the repair has no task to run; give what replaces the failed task'],
     ['succeeded tasks alone', tasks('a'), 'the repair has no task to run; give what replaces the failed task'],
-    ['a dependency on nothing', tasks('d<c'), 'tasks.0.depends_on.0 "c" is no task of the plan; it has "d"'],
+    ['a dependency on nothing', tasks('d<c'), 'tasks.0.depends_on.0 "c" is no task of the plan; it has "d", "a"'],
     [
       'another command under the id of a succeeded task',
       planSchema.parse({

@@ -16,6 +16,20 @@ describe('what a role is told', () => {
     expect(instructions).toMatch(/^You are the analyst/);
   });
 
+  test('holds everything of the plan that differs from what a task takes by itself', () => {
+    const task = {
+      task_id: 't1',
+      argv: ['sh'],
+      stdin: 'make',
+      limits: { timeout_ms: 900_000 },
+      undo: { argv: ['sh'], cwd: 'lib', env: { MODE: 'undo' }, stdin: 'make clean' },
+    };
+    expect(new DebatePlay({ plan: { tasks: [task] } }).open().ask.prompt).toContain(
+      '{"task_id":"t1","argv":["sh"],"stdin":"make","expect":{"exit_code":0,"files":[]},' +
+        '"undo":{"argv":["sh"],"cwd":"lib","env":{"MODE":"undo"},"stdin":"make clean"},"depends_on":[],"limits":{"timeout_ms":900000}}',
+    );
+  });
+
   test('holds all that was said before it, in order', () => {
     const play = new DebatePlay().open();
     play.pass({

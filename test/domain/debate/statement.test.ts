@@ -62,6 +62,11 @@ describe('a statement', () => {
       '{"stance":"against","confidence":0.7} {"thanks":true}',
       'against 0.7',
     ],
+    [
+      'an object without a stance beside it',
+      '{"stance":"against","confidence":0.7} I would rather see {"plan":{"tasks":[]}}',
+      'against 0.7',
+    ],
     ['a list around it', [{ stance: 'against', confidence: 0.7 }], 'against 0.7'],
     ['a trailing comma', '{"stance":"against","confidence":0.7,}', 'against 0.7'],
     ['single quotes', "{'stance':'against','confidence':0.7}", 'against 0.7'],
