@@ -101,7 +101,7 @@ export const createApp = ({
     response.type(metrics.registry.contentType).send(await metrics.registry.metrics());
   });
   app.use(
-    '/v1',
+    ['/v1', '/mcp', '/a2a'],
     rateLimit({
       windowMs: 60_000,
       limit: config.rateLimit,

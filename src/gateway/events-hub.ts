@@ -1,4 +1,5 @@
 import type { BusPort } from '../contracts/bus.js';
+import type { NumberedEvent } from '../contracts/events.js';
 import type { TextCursor } from './lane-texts.js';
 import type { SseMessage } from './sse.js';
 import { type FeedOptions, WorkFeed } from './work-feed.js';
@@ -67,6 +68,36 @@ export class EventsHub {
     };
   }
 
+  /**
+   * The durable events after number `since`, at once where there are any; else the first that come within `waitMs` milliseconds.
+   * `lastId` is the number to go on from; `endState`, once nothing more comes, the last state.
+   * @throws ParleyError not_found, unavailable
+   */
+  async look(
+    source: EventSource,
+    id: string,
+    since: number,
+    { waitMs, signal }: { waitMs: number; signal: AbortSignal },
+  ): Promise<{ events: NumberedEvent[]; lastId: number; endState: string | null }> {
+    const { feed, release } = await this.#acquire(source, id, since);
+    const over = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
+    try {
+      // A feed that others watch is as new as the last hint.
+      if (feed.endState === null) await feed.ask();
+      for (;;) {
+        const changed = nextChange(feed, over);
+        const { endState } = feed;
+        const events = await feed.after(Math.min(since, feed.lastId));
+        const isOver = over.aborted || waitMs === 0;
+        if (events.length > 0 || endState !== null || isOver)
+          return { events, lastId: events.at(-1)?.id ?? Math.min(since, feed.lastId), endState };
+        await changed;
+      }
+    } finally {
+      release();
+    }
+  }
+
   async #acquire(source: EventSource, id: string, since: number): Promise<{ feed: WorkFeed; release: () => void }> {
     // An id belongs to one kind; asked for as another it is unknown, whoever watches it here.
     const key = `${source.kind} ${id}`;
@@ -120,6 +151,19 @@ export class EventsHub {
     }
   }
 }
+
+/** Resolves when something may be new, or `over` aborts. */
+const nextChange = (feed: WorkFeed, over: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const settle = (): void => {
+      stopListening();
+      over.removeEventListener('abort', settle);
+      resolve();
+    };
+    const stopListening = feed.onChange(settle);
+    over.addEventListener('abort', settle);
+    if (over.aborted) settle();
+  });
 
 /** One client's way through a feed: its own place in the numbers and in each lane's text. */
 async function* follow(

@@ -72,10 +72,9 @@ const handlerOf = (route: AnyRoute, { ports, logger, draining, heartbeatMs }: Mo
       response.status(reply.status).vary('Accept').type('text/markdown').send(reply.markdown);
       return;
     }
-    response
-      .status(reply.status)
-      .set(reply.headers ?? {})
-      .json(reply.body);
+    response.status(reply.status).set(reply.headers ?? {});
+    if (reply.body === null) response.end();
+    else response.json(reply.body);
   };
 };
 

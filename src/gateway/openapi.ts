@@ -155,6 +155,7 @@ export const openApiDocument = (routes: readonly AnyRoute[], version: string) =>
         { name: 'memory', description: 'What debates left behind, and how their personas stand.' },
         { name: 'webhooks', description: 'Events on their way to the receivers that work names (WebhookEvent).' },
         { name: 'artifacts', description: 'Files that work produced, by the digest of their content.' },
+        { name: 'interop', description: 'The same for clients of other protocols.' },
         { name: 'operation', description: 'Probes.' },
       ],
       paths,

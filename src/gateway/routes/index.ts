@@ -9,6 +9,7 @@ import { debateRoutes } from './debates.js';
 import { fanOutRoutes } from './fan-outs.js';
 import { healthz, readyz } from './health.js';
 import { inboxRoutes } from './inbox.js';
+import { mcpRoute } from './mcp.js';
 import { memoryRoutes } from './memory.js';
 import { refinementRoutes } from './refinements.js';
 import { runRoutes } from './runs.js';
@@ -32,6 +33,7 @@ export const routes: readonly AnyRoute[] = [
   ...auditRoutes,
   ...memoryRoutes,
   ...webhookRoutes,
+  mcpRoute,
   ...codecRoutes,
   healthz,
   readyz,
