@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { agentIdSchema, contextCategories } from './team.js';
+import { agentIdSchema, contextCategories, modelOverridesSchema } from './team.js';
 
 const textSchema = z.string().max(200_000);
 const wordSchema = z.string().trim().min(1, 'must not be blank').max(200);
@@ -48,7 +48,7 @@ const spawnSubAgent = z
     shared_cw_max_tokens: tokensSchema
       .optional()
       .meta({ description: 'The same as shared_context_window_max_tokens.' }),
-    model_overrides: z.record(z.string(), z.json()).optional(),
+    model_overrides: modelOverridesSchema.optional(),
     default_tools: z.array(wordSchema).max(200).optional(),
     initial_prompt: textSchema.optional().meta({ description: 'Left out: it waits to be delegated to.' }),
     background: z.boolean().optional().meta({ description: 'Left out: true where there is an initial_prompt.' }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { overridesOf } from '../domain/team/overrides.js';
 import { agentBodyFaults, teamFaults } from '../domain/team/request-faults.js';
 import { adapterSchema } from './adapter.js';
 import { sandboxOptionsSchema } from './execution.js';
@@ -66,6 +67,16 @@ export const approvalRuleSchema = z
   .meta({ id: 'ApprovalRule' });
 export type ApprovalRule = z.infer<typeof approvalRuleSchema>;
 
+/** What of the model that answers an agent changes; a setting that nobody keeps to is refused. */
+export const modelOverridesSchema = z
+  .record(z.string(), z.json())
+  .superRefine((overrides, context) => {
+    const read = overridesOf(overrides);
+    if (!('faults' in read)) return;
+    for (const { path, message } of read.faults) context.addIssue({ code: 'custom', path, message });
+  })
+  .meta({ description: 'temperature (0 to 2), max_tokens, model. They mean something to hosted models alone.' });
+
 /** One agent, in the body that starts a team and in one that adds to it (spec 10 "Team"). */
 export const teamAgentSchema = z
   .strictObject({
@@ -94,7 +105,7 @@ export const teamAgentSchema = z
     max_rounds: z.number().int().min(1).max(10_000).default(100).meta({
       description: 'Calls of its model for one question; then the question has failed.',
     }),
-    model_overrides: z.record(z.string(), z.json()).default({}),
+    model_overrides: modelOverridesSchema.default({}),
     metadata: z.record(z.string().min(1).max(64), z.json()).default({}),
     ...sharing,
   })

@@ -68,11 +68,12 @@ const sharingFaults = (
   return faults;
 };
 
+const isNotCalled = 'cannot be external: a worker has to answer a call';
+
 /** What is wrong with one agent by itself, wherever its body stands. */
 export const agentBodyFaults = (agent: Agent): RequestFault[] => {
   const faults: RequestFault[] = [];
-  if (agent.adapter?.kind === 'external')
-    faults.push({ path: ['adapter', 'kind'], message: 'cannot be external: a worker has to answer a call' });
+  if (agent.adapter?.kind === 'external') faults.push({ path: ['adapter', 'kind'], message: isNotCalled });
   const inTemplate = agent.template ? modelFaults(agent.template, agent.adapter) : [];
   faults.push(...inTemplate.map(({ path, message }) => ({ path: ['template', ...path], message })));
   return [...faults, ...sharingFaults(agent)];
@@ -102,7 +103,9 @@ export const teamFaults = ({ agents, lite_agents: lite, keep_open: keepOpen }: R
     })),
     ...agents.flatMap((_, index) => agentFaults(agents, index)),
   ];
-  lite.forEach(({ agent_id: id }, index) => {
+  lite.forEach(({ agent_id: id, adapter }, index) => {
+    if (adapter.kind === 'external')
+      faults.push({ path: ['lite_agents', index, 'adapter', 'kind'], message: isNotCalled });
     const taken = id === undefined ? -1 : agents.findIndex(({ agent_id: other }) => other === id);
     if (taken !== -1)
       faults.push({

@@ -60,6 +60,19 @@ describe('the body that starts a team', () => {
       ['agents[0].adapter.kind cannot be external: a worker has to answer a call'],
     ],
     [
+      'a lite agent that nobody calls',
+      { agents: [agent('a')], lite_agents: [{ role: 'x', adapter: { kind: 'external' } }] },
+      ['lite_agents[0].adapter.kind cannot be external: a worker has to answer a call'],
+    ],
+    [
+      'settings that no model has',
+      { agents: [agent('a', { model_overrides: { top_p: 1, temperature: 3 } })] },
+      [
+        'agents[0].model_overrides.top_p cannot be overridden; there are temperature, max_tokens and model; got 1',
+        'agents[0].model_overrides.temperature must be a number from 0 to 2; got 3',
+      ],
+    ],
+    [
       'a session of no parent',
       { agents: [agent('a', { share_session: true })] },
       ['agents[0].share_session needs a parent; or name an agent in share_session_with'],

@@ -180,6 +180,12 @@ describe('a malformed action tag', () => {
       'invalid_arguments',
       /model_overrides must be an object/,
     ],
+    [
+      'has a setting that no model has',
+      '<spawn_sub_agent>{"id":"w","model_overrides":{"top_p":1}}</spawn_sub_agent>',
+      'invalid_arguments',
+      /model_overrides\.top_p cannot be overridden; there are temperature, max_tokens and model; got 1/,
+    ],
     ['has no prompt, but text', '<stop_sub_agent> </stop_sub_agent>', 'invalid_arguments', /id is missing/],
     [
       'has a target and targets',
