@@ -35,6 +35,8 @@ export interface ToolSource {
   /** Opens what it needs; a source that cannot be opened says so in `failures`. */
   open(): Promise<void>;
   list(): ToolDefinition[];
+  /** Whether a tool of this name would be its, now or once it can be used. */
+  owns(name: string): boolean;
   failures(): string[];
   /**
    * Whether a call may be made twice when a worker dies in it: it only looks, or comes to the same.
@@ -51,6 +53,8 @@ export interface ToolSource {
 export interface AgentTools {
   /** Opens every source, all at once; one that fails is named and holds up nobody. */
   open(): Promise<void>;
+  /** Settles when every source has opened or failed, or has taken too long; opens them where nobody has. */
+  ready(): Promise<void>;
   /** What can be offered now. A server that was not there is tried again meanwhile. */
   list(): ToolDefinition[];
   failures(): ToolFailure[];
