@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type AgentCommand, agentToolSchemas, type AgentToolName } from './contracts/agent-tools.js';
 import { agentTools } from './domain/team/actions/tools.js';
+import type { ToolDefinition } from './domain/team/model-call.js';
 import { parseWhole } from './parse.js';
 
 const commandOf = (tool: AgentToolName, given: unknown): AgentCommand => ({ tool, given }) as AgentCommand;
@@ -15,14 +16,13 @@ export const checkAgentCommand = (
   return { faults: parsed.faults.map(({ path, message }) => (path === '' ? message : `${path} ${message}`)) };
 };
 
-/** The tools for agents as models are offered them: name, description and the JSON Schema of the arguments. */
-export const agentToolDefinitions = (): {
-  name: AgentToolName;
-  description: string;
-  parameters: Record<string, unknown>;
-}[] =>
-  agentTools.map(({ name, description }) => ({
+let definitions: readonly ToolDefinition[] | null = null;
+
+/** The tools for agents as models are offered them: name, description and the JSON Schema of the arguments; always the same list. */
+export const agentToolDefinitions = (): readonly ToolDefinition[] =>
+  // Made when it is first asked for: the schemas take several milliseconds, which an agent would wait for at each call.
+  (definitions ??= agentTools.map(({ name, description }) => ({
     name,
     description,
     parameters: z.toJSONSchema(agentToolSchemas[name], { io: 'input' }) as Record<string, unknown>,
-  }));
+  })));
