@@ -10,6 +10,7 @@ import { createWorkMetrics, type WorkMetrics } from './metrics.js';
 import { createRefinementActivities } from './refinement-activities.js';
 import { createRunFolderActivities } from './run-folder.js';
 import { createSessionActivities } from './session-activities.js';
+import { createTeamActivities, type TeamPorts } from './team-activities.js';
 import { createWebhookActivities, type WebhookPorts } from './webhook-activities.js';
 
 export interface ActivityPorts
@@ -18,6 +19,7 @@ export interface ActivityPorts
     Omit<FanOutPorts, 'metrics'>,
     CleanUpActivityPorts,
     CoordinatorPorts,
+    TeamPorts,
     Omit<WebhookPorts, 'metrics'> {
   /** Left out: kept where nobody reads them. */
   metrics?: WorkMetrics;
@@ -38,6 +40,7 @@ export const createActivities = (ports: ActivityPorts) => {
     ...createRunFolderActivities(ports),
     ...createCleanUpActivities(ports),
     ...createCoordinatorActivities(ports),
+    ...createTeamActivities(ports),
     ...createWebhookActivities({ ...ports, metrics }),
   };
 };

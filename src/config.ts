@@ -169,6 +169,11 @@ const environmentSchema = z
     PARLEY_MAX_CONCURRENT_TASKS: whole(1, 10_000, 10),
     PARLEY_MAX_KEEPALIVE_CONNECTIONS: whole(0, 100_000, 20),
     PARLEY_MAX_CONNECTIONS: whole(1, 100_000, 100),
+    PARLEY_CONTEXT_TOKENS: whole(1_000, 100_000_000, 100_000),
+    PARLEY_EXPLORER_MODEL: z
+      .string()
+      .regex(/^(openai|anthropic|openai-compatible)\/.+$/, 'must be KIND/MODEL such as anthropic/claude-haiku-4-5')
+      .optional(),
     PARLEY_USE_BACKGROUND_AGENTS: z.enum(['true', 'false'], { error: 'must be true or false' }).default('true'),
     LOG_LEVEL: z
       .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
@@ -254,6 +259,10 @@ export interface Config {
   maxKeepaliveConnections: number;
   maxConnections: number;
   useBackgroundAgents: boolean;
+  /** Most tokens that the context window of an agent holds. */
+  contextTokens: number;
+  /** KIND/MODEL that explores for agents; null: who answers for the agent that asks. */
+  explorerModel: string | null;
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 }
 
@@ -365,6 +374,8 @@ export const loadConfig = (environment: NodeJS.ProcessEnv): Config => {
     maxConcurrentTasks: data.PARLEY_MAX_CONCURRENT_TASKS,
     maxKeepaliveConnections: data.PARLEY_MAX_KEEPALIVE_CONNECTIONS,
     maxConnections: data.PARLEY_MAX_CONNECTIONS,
+    contextTokens: data.PARLEY_CONTEXT_TOKENS,
+    explorerModel: data.PARLEY_EXPLORER_MODEL ?? null,
     useBackgroundAgents: data.PARLEY_USE_BACKGROUND_AGENTS === 'true',
     logLevel: data.LOG_LEVEL,
   };

@@ -14,6 +14,7 @@ import { createPrices } from '../src/pricing.js';
 import { builtBundle } from './built-bundle.js';
 import { cleanUpOf } from './clean-up.js';
 import { createCoordinatedRuns } from './coordinated-runs.js';
+import { createTeamTurns } from './team-turns.js';
 import { converterOf } from './data-converter.js';
 import { workflowSinks } from './workflow-sinks.js';
 import { hostQueueOf } from './host-queue.js';
@@ -72,6 +73,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
     hostQueue,
     webhooks,
     coordinated: createCoordinatedRuns({ client, taskQueue }),
+    teamTurns: createTeamTurns({ client }),
     cleanUp: cleanUpOf(config, client),
     onCleaned: (report) => logger.info({ report }, 'cleaned up what nothing refers to'),
   });

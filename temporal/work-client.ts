@@ -68,6 +68,8 @@ export interface WorkClient<Setup extends WorkSetup, Status extends WorkStatus> 
    * @throws ParleyError what the workflow refused with; not_found, wrong_state (it has ended), unavailable
    */
   update: WorkUpdate;
+  /** A question to the work, in turn with the others, whether it runs or has ended. @throws ParleyError not_found, unavailable */
+  ask<T>(id: string, send: (handle: WorkflowHandle) => Promise<T>): Promise<T>;
 }
 
 /**
@@ -292,6 +294,10 @@ export const createWorkClient = <Setup extends WorkSetup, Status extends WorkSta
     events: async (id, since, runId) => {
       if (!seen.has(id)) await describe(id);
       return query(id, () => handleOf(id, runId).query(eventsQuery, since));
+    },
+    ask: async (id, send) => {
+      if (!seen.has(id)) await describe(id);
+      return query(id, () => send(handleOf(id)));
     },
     closedAs: async (id) => closedAs(await describe(id)),
     latestRun: async (id) => (await describe(id)).runId,

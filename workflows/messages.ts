@@ -2,9 +2,11 @@ import { defineQuery, defineSignal, defineUpdate, workflowInfo } from '@temporal
 import type { NumberedEvent } from '../src/contracts/events.js';
 import type { Place } from '../src/domain/checkpoint.js';
 import type { GivenResponses, RunWord } from '../src/domain/coordinator/effects.js';
+import type { CallAnswer, OutsideCall, TeamWord, TurnWord } from '../src/domain/team/effects.js';
 import type { FeedbackReceipt } from '../src/domain/feedback-answer.js';
 import type { CoordinatorAnswer } from '../src/contracts/coordinator.js';
 import type { GivenFeedback } from '../src/contracts/feedback.js';
+import type { ContextInfo } from '../src/contracts/team-status.js';
 import type { Frame, FramesAnswer } from '../src/contracts/frames.js';
 import type { LaneReport } from '../src/domain/lane.js';
 
@@ -59,6 +61,18 @@ export const refinementWorkflowType = 'refinement';
 export const fanOutWorkflowType = 'fanOut';
 export const runWorkflowType = 'run';
 export const coordinatorWorkflowType = 'coordinator';
+
+export const teamWorkflowType = 'team';
+export const agentWorkflowType = 'agent';
+
+/** A call of the team's executor from outside. An Update: whoever calls learns at once what came of it. */
+export const teamUpdate = defineUpdate<CallAnswer, [call: OutsideCall]>('call');
+/** What an agent's window holds; null: there is no such agent. */
+export const contextQuery = defineQuery<ContextInfo | null, [agentId: string]>('context');
+/** What a turn of an agent tells its team. A Signal: it waits for nobody. */
+export const turnSignal = defineSignal<[word: TurnWord]>('turn');
+/** What a team tells a turn of an agent. */
+export const teamSignal = defineSignal<[word: TeamWord]>('team');
 
 /** Has a run tell a coordinator where it stands, from now on. An Update: it answers with where it stands now. */
 export const watchUpdate = defineUpdate<RunWord, [coordinatorId: string]>('watch');

@@ -5,6 +5,7 @@ import {
   type ActivityInterfaceFor,
   type Sinks,
 } from '@temporalio/workflow';
+import type { ToolActivities } from '../activities/call-tool.js';
 import type { Activities } from '../activities/index.js';
 import type { PartialEvent } from '../src/contracts/events.js';
 import type { Place } from '../src/domain/checkpoint.js';
@@ -163,6 +164,32 @@ export const foldersOn = (queue: Queue): ActivityInterfaceFor<Folders> =>
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 5 },
   });
+
+/** A team's model call: what goes wrong with the model is an answer. A stopped one is waited for, as it says how far it had come. */
+export const modelCalls = proxyActivities<Pick<Activities, 'askModel'>>({
+  startToCloseTimeout: '1 hour',
+  heartbeatTimeout: '10 seconds',
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 3 },
+});
+
+type Tools = Pick<ToolActivities, 'callTool'>;
+/** A call of a tool, on the machine with the team's folders; what must not be done twice is not. */
+export const toolsOn = (queue: Queue): ActivityInterfaceFor<Tools> =>
+  proxyActivities<Tools>({
+    ...on(queue),
+    startToCloseTimeout: '70 minutes',
+    heartbeatTimeout: '10 seconds',
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 3 },
+  });
+
+type TeamUpkeep = Pick<Activities & ToolActivities, 'prepareTools' | 'lostTurns' | 'stopTurns'>;
+/** What a team asks of whichever worker takes it; each is safe to repeat. */
+export const teamUpkeep = proxyActivities<TeamUpkeep>({
+  startToCloseTimeout: '1 minute',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 10 },
+});
 
 /** What a session asks of memory before it begins; it does not wait long for it. */
 export const memories = proxyActivities<Pick<Activities, 'loadRatings'>>({

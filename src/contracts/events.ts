@@ -6,6 +6,7 @@ import { fanOutEventSchema } from './fan-out-events.js';
 import { refinementEventSchema } from './refinement-events.js';
 import { runEventSchema } from './run-events.js';
 import { sessionEventSchema } from './session-events.js';
+import { teamEventSchema } from './team-events.js';
 
 /**
  * Durable events of all kinds of work (spec 09, 10): numbered from 1 without holes, a pure function of the workflow's history,
@@ -20,6 +21,7 @@ export const durableEventSchema = z
     fanOutEventSchema,
     runEventSchema,
     coordinatorEventSchema,
+    teamEventSchema,
   ])
   .meta({ id: 'DurableEvent' });
 export type DurableEvent = z.infer<typeof durableEventSchema>;

@@ -4,6 +4,7 @@ import {
   agentErrorSchema,
   agentStateSchema,
   delegationSchema,
+  patternAnswerSchema,
   teamErrorSchema,
   teamResultSchema,
   teamStateSchema,
@@ -53,6 +54,10 @@ export const teamEventSchema = z
       }),
     }),
     z.strictObject({ event: z.literal('delegation'), data: delegationSchema }),
+    z.strictObject({
+      event: z.literal('pattern'),
+      data: patternAnswerSchema.extend({ at, pattern_id: z.string() }),
+    }),
     waitingEventSchema,
     restoredEventSchema,
     logEventSchema,

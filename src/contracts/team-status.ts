@@ -27,8 +27,12 @@ export const agentStatusSchema = z
     metadata: z.record(z.string(), z.json()),
     role: z.string(),
     parent: z.string().nullable(),
-    turns: count.meta({ description: 'How many it was asked for; 0: it has nothing to do yet.' }),
-    text: z.string().nullable().meta({ description: 'What a turn that was broken off had said.' }),
+    turns: count.meta({ description: 'Questions that it has begun to work on.' }),
+    queued: count.meta({ description: 'Questions that wait for a slot, or for the one before them.' }),
+    streaming: z.boolean().meta({ description: 'Whether it says something now, as far as this gateway hears.' }),
+    text: z.string().nullable().meta({
+      description: 'What it has said so far, while it streams; else what a turn that was broken off had said.',
+    }),
     waiting_for: z.array(z.string()).meta({ description: 'Agents that it waits for; its slot is free meanwhile.' }),
     spend: spendSchema,
     spawned_at: z.iso.datetime(),
@@ -47,6 +51,32 @@ export const waitAnswerSchema = z
   })
   .meta({ id: 'WaitAnswer' });
 export type WaitAnswer = z.infer<typeof waitAnswerSchema>;
+
+const notesSchema = z.array(z.string()).meta({ description: 'What the caller may not expect.' });
+
+export const spawnedSchema = z
+  .strictObject({ agents: z.array(agentStatusSchema), notes: notesSchema })
+  .meta({ id: 'SpawnedAgents' });
+
+export const deliveredSchema = z
+  .strictObject({ delivered: z.array(z.string()), notes: notesSchema })
+  .meta({ id: 'DeliveredMessage' });
+
+export const delegatedSchema = z
+  .strictObject({
+    status: z.enum(['started', 'ok', 'timeout']).meta({
+      description: 'started: nobody waits for it; timeout: it goes on.',
+    }),
+    delegation_id: z.string(),
+    agent: agentStatusSchema.nullable(),
+    elapsed_ms: milliseconds,
+    notes: notesSchema,
+  })
+  .meta({ id: 'DelegatedWork' });
+
+export const syncedSchema = z
+  .strictObject({ copied: count, removed: count, dropped: count, notes: notesSchema })
+  .meta({ id: 'SyncedContext' });
 
 const percentilesSchema = z
   .strictObject({ count, p50: milliseconds, p90: milliseconds, p95: milliseconds, p99: milliseconds })
@@ -114,6 +144,34 @@ export const delegationSchema = z
   .meta({ id: 'Delegation' });
 export type DelegationStatus = z.infer<typeof delegationSchema>;
 export type DelegationState = (typeof delegationStates)[number];
+
+/** What round robin, a role chain, or a question to roles came to (details 3.4). */
+export const patternAnswerSchema = z
+  .strictObject({
+    status: z.enum(['completed', 'failed']).meta({
+      description: 'failed: a stage of a chain has failed, or nobody has answered.',
+    }),
+    answer: z
+      .json()
+      .meta({ description: 'Of a chain and of one role the last answer; else the answers in the order asked.' }),
+    lineage: z.array(
+      z.strictObject({
+        role: z.string(),
+        handled_by: z.string().meta({ description: 'Ids; "none": nobody has the role.' }),
+        answer: z.json(),
+        error: agentErrorSchema.nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'PatternAnswer' });
+export type PatternAnswer = z.infer<typeof patternAnswerSchema>;
+const patternIdSchema = z.string().meta({ description: 'As the event `pattern` has it.' });
+export const patternAnsweredSchema = patternAnswerSchema
+  .extend({ pattern_id: patternIdSchema })
+  .meta({ id: 'PatternAnswered' });
+export const patternStartedSchema = z
+  .strictObject({ pattern_id: patternIdSchema, status: z.literal('running') })
+  .meta({ id: 'PatternStarted' });
 
 export const teamResultSchema = z
   .strictObject({

@@ -18,6 +18,7 @@ import { createOperator } from '../operator.js';
 import { converterOf, remoteCodecOf } from '../../temporal/data-converter.js';
 import { createCheckpoints } from '../../temporal/checkpoints.js';
 import { createCoordinatorsClient } from '../../temporal/coordinators-client.js';
+import { createTeamsClient } from '../../temporal/teams-client.js';
 import { createDebatesClient } from '../../temporal/debates-client.js';
 import { createFanOutsClient } from '../../temporal/fan-outs-client.js';
 import { createExports } from '../../temporal/histories.js';
@@ -46,6 +47,7 @@ import type {
   RefinementsPort,
   RunsPort,
   SessionsPort,
+  TeamsPort,
   WorkIndex,
 } from './work-port.js';
 
@@ -97,6 +99,7 @@ interface PortOptions {
   fanOuts: FanOutsPort;
   runs: RunsPort;
   coordinators: CoordinatorsPort;
+  teams: TeamsPort;
   work: WorkIndex;
   webhooks?: WebhooksPort;
   checkpoints?: CheckpointsPort;
@@ -143,6 +146,7 @@ export const createPorts = ({
   fanOuts,
   runs,
   coordinators,
+  teams,
   work,
   webhooks = { list: noWebhooks, status: noWebhooks, redeliver: noWebhooks },
   checkpoints = {
@@ -170,6 +174,7 @@ export const createPorts = ({
   fanOuts,
   runs,
   coordinators,
+  teams,
   work,
   ...openInbox({ work, debates, runs, coordinators }, (error) =>
     logger.warn({ err: error }, 'the inbox could not be read; asking again'),
@@ -274,6 +279,7 @@ export const startGateway = async ({
   const fanOuts = createFanOutsClient(options);
   const runs = createRunsClient(options);
   const coordinators = createCoordinatorsClient(options);
+  const teams = createTeamsClient(options);
   const work = createWorkIndex(client, config);
   const panels = await createPanels(config.modelsFile, createDefaultPanel(environment));
   const replayer = createReplayer({ bundlePath, dataConverter: converterOf(client, 'replay') });
@@ -285,6 +291,7 @@ export const startGateway = async ({
     fanOuts,
     runs,
     coordinators,
+    teams,
     work,
     webhooks: createWebhooks(client),
     checkpoints: createCheckpoints({ client, replayer, retention: config.retention }),

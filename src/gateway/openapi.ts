@@ -147,6 +147,7 @@ export const openApiDocument = (routes: readonly AnyRoute[], version: string) =>
           name: 'coordinators',
           description: 'Many runs as one: what they ask in one report, and one text that answers it.',
         },
+        { name: 'teams', description: 'Agents that are spawned, talk, wait, and use tools, within slots and budgets.' },
         { name: 'refinements', description: 'A generator and a critic, round by round.' },
         { name: 'work', description: 'Work of every kind.' },
         { name: 'chat', description: 'Panels as models, for clients of OpenAI’s API.' },

@@ -28,6 +28,7 @@ import type {
   RefinementsPort,
   RunsPort,
   SessionsPort,
+  TeamsPort,
   WorkIndex,
 } from './work-port.js';
 
@@ -39,6 +40,7 @@ export interface Ports {
   fanOuts: FanOutsPort;
   runs: RunsPort;
   coordinators: CoordinatorsPort;
+  teams: TeamsPort;
   work: WorkIndex;
   webhooks: WebhooksPort;
   inbox: Inbox;

@@ -7,6 +7,7 @@ import type { FanOutStatus } from '../contracts/fan-out-status.js';
 import type { Frame, FramesAnswer, Json } from '../contracts/frames.js';
 import type { RefinementStatus } from '../contracts/refinement-status.js';
 import type { RunStatus } from '../contracts/run-status.js';
+import type { ContextInfo, TeamStatus } from '../contracts/team-status.js';
 import type { SessionStatus } from '../contracts/session-status.js';
 import type { AskedItem } from '../contracts/inbox.js';
 import type { Checkpoint, CheckpointList } from '../contracts/checkpoint.js';
@@ -20,6 +21,8 @@ import type { RefinementSetup } from '../domain/refinement/setup.js';
 import type { FeedbackReceipt } from '../domain/feedback-answer.js';
 import type { RunSetup } from '../domain/run/setup.js';
 import type { SessionSetup } from '../domain/session/setup.js';
+import type { CallAnswer, OutsideCall } from '../domain/team/effects.js';
+import type { TeamSetup } from '../domain/team/setup.js';
 import type { WebhookSetup } from '../domain/webhook/setup.js';
 import type { EventsAnswer } from '../../workflows/messages.js';
 
@@ -133,6 +136,16 @@ export interface CoordinatorsPort extends WorkPort<CoordinatorStart, Coordinator
   respond(id: string, given: GivenResponses): Promise<CoordinatorAnswer>;
   /** The report with this number, from 1; null: there is none. @throws ParleyError not_found, unavailable */
   report(id: string, number: number): Promise<CoordinatorReport | null>;
+}
+
+export interface TeamsPort extends WorkPort<TeamSetup, TeamStatus> {
+  /**
+   * One call of a team's executor. `updateId` names this giving of it: given again, it is answered as before.
+   * @throws ParleyError not_found, wrong_state (the team has ended), unavailable; what the executor itself refuses is its answer
+   */
+  call(id: string, call: OutsideCall, updateId?: string): Promise<CallAnswer>;
+  /** What an agent's window holds; null: there is no such agent. @throws ParleyError not_found, unavailable */
+  context(id: string, agentId: string): Promise<ContextInfo | null>;
 }
 
 export type FanOutsPort = WorkPort<FanOutSetup, FanOutStatus>;

@@ -13,6 +13,7 @@ import { FakeCoordinators } from './fake-coordinators.js';
 import { FakeDebates } from './fake-debates.js';
 import { FakeRuns } from './fake-runs.js';
 import { FakeSessions } from './fake-sessions.js';
+import { FakeTeams } from './fake-teams.js';
 import { FakeWork } from './fake-work.js';
 
 /** A session body that is right; the test names only the field that decides. */
@@ -52,6 +53,7 @@ export const createRig = ({
     fanOuts: new FakeWork('fan-out'),
     runs: new FakeRuns(),
     coordinators: new FakeCoordinators(),
+    teams: new FakeTeams(),
     work: sessions,
     bus,
     operator,

@@ -19,6 +19,8 @@ import type { OpenRefinementBody, RefinementStarted } from '../../src/contracts/
 import type { RefinementStatus } from '../../src/contracts/refinement-status.js';
 import type { OpenRunBody, RunStarted } from '../../src/contracts/run.js';
 import type { RunStatus } from '../../src/contracts/run-status.js';
+import type { OpenTeamBody, TeamStarted } from '../../src/contracts/team.js';
+import type { TeamStatus } from '../../src/contracts/team-status.js';
 import type { OpenSessionBody } from '../../src/contracts/session.js';
 import type { SessionStarted, SessionStatus } from '../../src/contracts/session-status.js';
 import { startGateway } from '../../src/gateway/index.js';
@@ -33,6 +35,7 @@ export interface Product {
   taskQueue: string;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   get(path: string): Promise<Answer>;
+  remove(path: string): Promise<Answer>;
   /** Starts a session and waits for its end. */
   run(body: OpenSessionBody): Promise<SessionStatus>;
   start(body: OpenSessionBody): Promise<SessionStarted>;
@@ -63,6 +66,12 @@ export interface Product {
     start(body: OpenRunBody): Promise<string>;
     status(id: string): Promise<RunStatus>;
     until(id: string, holds: (status: RunStatus) => boolean): Promise<RunStatus>;
+  };
+  teams: {
+    run(body: OpenTeamBody): Promise<TeamStatus>;
+    start(body: OpenTeamBody): Promise<string>;
+    status(id: string): Promise<TeamStatus>;
+    until(id: string, holds: (status: TeamStatus) => boolean): Promise<TeamStatus>;
   };
   coordinators: {
     start(body: OpenCoordinatorBody): Promise<string>;
@@ -172,6 +181,7 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
     taskQueue,
     post: (path, body, headers) => call('POST', path, body, headers),
     get: (path) => call('GET', path),
+    remove: (path) => call('DELETE', path),
     run: async (body) => expectStatus(await call('POST', '/v1/sessions?wait=30', body), 200).body,
     start: async (body) => expectStatus(await call('POST', '/v1/sessions', body), 202).body,
     status: async (id) => expectStatus(await call('GET', `/v1/sessions/${id}`), 200).body,
@@ -216,6 +226,16 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
       },
       status: async (id) => expectStatus(await call('GET', `/v1/runs/${id}`), 200).body,
       until: (id, holds) => polled(() => product.runs.status(id), holds, 60_000),
+    },
+    teams: {
+      start: async (body) => (expectStatus(await call('POST', '/v1/teams', body), 202).body as TeamStarted).id,
+      run: async (body) => {
+        const id = await product.teams.start(body);
+        await over(id);
+        return await product.teams.until(id, ({ ended_at: endedAt }) => endedAt !== null);
+      },
+      status: async (id) => expectStatus(await call('GET', `/v1/teams/${id}`), 200).body,
+      until: (id, holds) => polled(() => product.teams.status(id), holds, 60_000),
     },
     coordinators: {
       start: async (body) =>

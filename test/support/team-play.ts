@@ -4,7 +4,8 @@ import { type TeamAgentBody, teamAgentSchema } from '../../src/contracts/team.js
 import type { AgentStateName } from '../../src/contracts/team-status.js';
 import type { CallAnswer, TeamCall, TeamEffect, TeamEvent } from '../../src/domain/team/effects.js';
 import type { TurnOutcome } from '../../src/domain/team/outcome.js';
-import type { PatternAnswer, PatternKind } from '../../src/domain/team/pattern-state.js';
+import type { PatternAnswer } from '../../src/contracts/team-status.js';
+import type { PatternKind } from '../../src/domain/team/pattern-state.js';
 import { type AgentPlan, planOf, type TeamSetup } from '../../src/domain/team/setup.js';
 import { type AgentRecord, agentOf, openTeamState, type TeamState } from '../../src/domain/team/state.js';
 import { stepTeam } from '../../src/domain/team/team.js';
@@ -67,7 +68,11 @@ export class TeamPlay {
     this.answer = step.answer;
     for (const effect of step.effects) {
       if (effect.type === 'answer_wait') this.waits.set(effect.waitId, waitAnswer(this.team, effect.answer));
-      if (effect.type === 'answer_pattern') this.patterns.set(effect.patternId, effect.answer);
+    }
+    for (const { event, data } of step.events) {
+      if (event !== 'pattern') continue;
+      const { at: _, pattern_id: patternId, ...answer } = data;
+      this.patterns.set(patternId, answer);
     }
     return this;
   }

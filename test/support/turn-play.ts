@@ -21,8 +21,12 @@ export class TurnPlay {
 
   constructor(over: Partial<TurnSetup> = {}, windowTokens: number | null = null) {
     const sharing = { sessionOf: null, windowOf: null, maxTokens: null };
-    this.book = addAgent(emptyBook, { agentId: 'a', parent: null, sharing }, windowTokens);
-    this.turn = openTurn({ teamId: 't', agentId: 'a', run: 1, content: 'Which?', by: null, maxRounds: 10, ...over });
+    const empty = addAgent(emptyBook, { agentId: 'a', parent: null, sharing }, windowTokens);
+    const written = write(empty, 'a', [{ role: 'user', content: 'Which?' }], approximateTokens);
+    if (!written.ok) throw new Error(written.message);
+    this.book = written.book;
+    const view = { ids: written.messageIds, add: messagesOf(this.book, 'a') };
+    this.turn = openTurn({ teamId: 't', agentId: 'a', run: 1, maxRounds: 10, ...over }, view);
     this.take({ type: 'START' });
   }
 

@@ -1,5 +1,6 @@
 import type { Json } from '../../contracts/frames.js';
 import type { ContextMessage, NewMessage } from '../team/context/message.js';
+import type { ContextView } from '../team/contexts.js';
 import type { TurnOutcome } from '../team/outcome.js';
 import { noAmount } from '../budget.js';
 import type { Amount } from '../session/setup.js';
@@ -10,10 +11,6 @@ export interface TurnSetup {
   teamId: string;
   agentId: string;
   run: number;
-  /** What it is asked. */
-  content: string;
-  /** Who asks; null: a person. */
-  by: string | null;
   /** Calls of its model. */
   maxRounds: number;
 }
@@ -60,12 +57,13 @@ export type TurnEffect =
   /** Whatever is under way is stopped. */
   | { type: 'stop' };
 
-export const openTurn = (setup: TurnSetup): TurnState => ({
+/** `view`: its context, with what it is asked. */
+export const openTurn = (setup: TurnSetup, view: ContextView): TurnState => ({
   setup,
   phase: 'READING',
   step: 0,
   round: 0,
-  messages: [],
+  messages: view.add,
   wrote: [],
   calls: [],
   isHeld: false,

@@ -50,6 +50,14 @@ class Draft {
     this.want({ type: 'read', step, wrote, has: messages.map(({ messageId }) => messageId) });
   }
 
+  ask(): void {
+    const { turn } = this;
+    turn.phase = 'ASKING';
+    turn.round += 1;
+    turn.text = null;
+    this.want({ type: 'ask_model', round: turn.round });
+  }
+
   end(outcome: TurnOutcome): void {
     const { turn } = this;
     turn.wrote = closed(turn);
@@ -63,16 +71,24 @@ class Draft {
 /** One event of a turn: pure, so that a replay decides the same. What comes out of its order, or late, changes nothing. */
 export const stepTurn = (before: TurnState, event: TurnEvent): TurnStep => {
   const draft = new Draft({ ...before });
-  if (before.phase !== 'OVER') take(draft, event);
+  if (before.phase === 'OVER') takeLate(draft.turn, event);
+  else take(draft, event);
   return { turn: draft.turn, effects: draft.effects };
+};
+
+/** A call that was under way when the turn ended: what it used is spent, and what it had said is kept. */
+const takeLate = (turn: TurnState, event: TurnEvent): void => {
+  if (event.type !== 'SAID' && event.type !== 'FAILED') return;
+  turn.spent = add(turn.spent, event.usage);
+  const text = event.type === 'SAID' ? event.reading.text : event.text;
+  if (turn.outcome?.type === 'stopped' && text !== null && text !== '') turn.text = text;
 };
 
 const take = (draft: Draft, event: TurnEvent): void => {
   const { turn } = draft;
   switch (event.type) {
     case 'START':
-      turn.wrote = [question(turn)];
-      return draft.read();
+      return turn.step === 0 && turn.round === 0 ? draft.ask() : undefined;
     case 'VIEW':
       return takeView(draft, event.step, event.view);
     case 'NO_ROOM':
@@ -107,11 +123,6 @@ const take = (draft: Draft, event: TurnEvent): void => {
   }
 };
 
-const question = ({ setup: { content, by } }: TurnState): NewMessage => ({
-  role: 'user',
-  content: by === null ? content : `${by} asks:\n${content}`,
-});
-
 const mail = ({ from, channel, content }: Extract<TurnEvent, { type: 'MAIL' }>): NewMessage => ({
   role: 'user',
   content: `Message from ${from ?? 'the human'}${channel === null ? '' : ` (${channel})`}:\n${content}`,
@@ -125,10 +136,7 @@ const takeView = (draft: Draft, step: number, { ids, add: added }: ContextView):
   turn.messages = ids.flatMap((id) => known.get(id) ?? []);
   // What came while it was read is read before the model is asked.
   if (turn.wrote.length > 0) return draft.read();
-  turn.phase = 'ASKING';
-  turn.round += 1;
-  turn.text = null;
-  draft.want({ type: 'ask_model', round: turn.round });
+  draft.ask();
 };
 
 /** An answer that asks for something is carried out; one that asks for nothing is the turn's. */

@@ -18,6 +18,9 @@ export interface ContextView {
   add: ContextMessage[];
 }
 
+/** The view, or why what was written has no room. */
+export type ContextRead = { view: ContextView } | { refused: string };
+
 /** An answer of the context as a refusal of the team: what is no fault of who asked is thrown on. */
 const orRefused = <T>(act: () => T): T | Refusal => {
   try {
@@ -92,6 +95,37 @@ export const leaveInContext = (draft: TeamDraft, agentId: string, wrote: readonl
     : withNotice(team.contexts, agentId, `what it said last: ${written.message}`);
 };
 
+/** Writes to an agent's context and reads it as it is then; `has`: messages that whoever reads it holds. */
+const writeAndRead = (
+  draft: TeamDraft,
+  agentId: string,
+  wrote: readonly NewMessage[],
+  has: readonly number[],
+): ContextRead => {
+  const { team } = draft;
+  const written = wrote.length === 0 ? null : writeFitting(draft, agentId, wrote);
+  if (written && !written.ok) return { refused: written.message };
+  if (written) team.contexts = written.book;
+  const messages = messagesOf(team.contexts, agentId);
+  const held = new Set(has);
+  return {
+    view: {
+      ids: messages.map(({ messageId }) => messageId),
+      add: messages.filter(({ messageId }) => !held.has(messageId)),
+    },
+  };
+};
+
+/** What a turn is asked first, in its context. */
+export const askInContext = (
+  draft: TeamDraft,
+  agentId: string,
+  { content, by }: { content: string; by: string | null },
+): ContextRead => {
+  const question: NewMessage = { role: 'user', content: by === null ? content : `${by} asks:\n${content}` };
+  return writeAndRead(draft, agentId, [question], []);
+};
+
 /** A turn writes what it brings and reads what it is asked with next. One that has ended meanwhile is told nothing. */
 export const readContext = (
   draft: TeamDraft,
@@ -99,15 +133,5 @@ export const readContext = (
 ): void => {
   const { team, effects } = draft;
   if (agentOf(team, agentId)?.turn?.run !== run) return void (team.dropped += 1);
-  const answer = { type: 'answer_read' as const, agentId, run, step };
-  const written = wrote.length === 0 ? null : writeFitting(draft, agentId, wrote);
-  if (written && !written.ok) return void effects.push({ ...answer, refused: written.message });
-  if (written) team.contexts = written.book;
-  const messages = messagesOf(team.contexts, agentId);
-  const held = new Set(has);
-  const view: ContextView = {
-    ids: messages.map(({ messageId }) => messageId),
-    add: messages.filter(({ messageId }) => !held.has(messageId)),
-  };
-  effects.push({ ...answer, view });
+  effects.push({ type: 'answer_read', agentId, run, step, read: writeAndRead(draft, agentId, wrote, has) });
 };

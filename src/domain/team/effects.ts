@@ -1,17 +1,18 @@
 import type { AgentCommand } from '../../contracts/agent-tools.js';
 import type { Json } from '../../contracts/frames.js';
+import type { TurnEvent } from '../agent/turn.js';
 import type { Amount } from '../session/setup.js';
 import type { NewMessage } from './context/message.js';
 import type { SyncAsked } from './context/sync.js';
-import type { ContextView } from './contexts.js';
+import type { ContextRead } from './contexts.js';
 import type { TeamMessage } from './messages.js';
 import type { TurnOutcome } from './outcome.js';
-import type { PatternAnswer, PatternKind } from './pattern-state.js';
+import type { PatternKind } from './pattern-state.js';
 import type { AgentPlan } from './setup.js';
 
 /** What a team wants done. A turn is named by its agent and run; each is run at most once. */
 export type TeamEffect =
-  | { type: 'run_turn'; agentId: string; run: number; content: string; by: string | null }
+  | { type: 'run_turn'; agentId: string; run: number; content: string; by: string | null; asked: ContextRead }
   /** From the next model or tool call on nothing is done until `go_on`. */
   | { type: 'hold_turn'; agentId: string; run: number }
   | { type: 'go_on'; agentId: string; run: number }
@@ -29,16 +30,12 @@ export type TeamEffect =
       metadata: Record<string, Json>;
     }
   /** What a turn is asked with next; `refused`: why what it wrote has no room. */
-  | ({ type: 'answer_read'; agentId: string; run: number; step: number } & (
-      | { view: ContextView }
-      | { refused: string }
-    ))
+  | { type: 'answer_read'; agentId: string; run: number; step: number; read: ContextRead }
   /** What a tool for agents answers to a call of a turn. */
   | { type: 'answer_call'; agentId: string; run: number; callId: string; answer: Json }
   | { type: 'answer_wait'; waitId: string; answer: WaitOutcome }
   /** Asks a lite agent; answered with LITE_ANSWERED. */
-  | { type: 'ask_lite'; patternId: string; liteId: string; content: string }
-  | { type: 'answer_pattern'; patternId: string; answer: PatternAnswer };
+  | { type: 'ask_lite'; patternId: string; liteId: string; content: string };
 
 /** What became of a wait: of each agent that was waited for, in the order asked, as it stands then. */
 export interface WaitOutcome {
@@ -72,6 +69,8 @@ export type TeamCall =
 /** What a team hears. A call comes `by` an agent, or from outside (null), and is answered by the step that takes it. */
 export type TeamEvent =
   | { type: 'START' }
+  /** The first of a fork: agents that its origin did not have, and questions that it had not asked. */
+  | { type: 'FORKED'; spawn: AgentPlan[]; ask: { agentId: string; content: string }[] }
   | { type: 'CALL'; by: string | null; call: TeamCall }
   | { type: 'PAUSE' }
   | { type: 'RESUME' }
@@ -85,6 +84,8 @@ export type TeamEvent =
       outcome: TurnOutcome;
       text: string | null;
       usage: Amount;
+      /** Calls of its model. */
+      calls?: number;
       wrote?: NewMessage[];
     }
   /** A turn adds to its context and asks what it is asked with; `has`: messages that it holds; `step` counts its reads. */
@@ -94,6 +95,20 @@ export type TeamEvent =
   /** `answer` null: it gave none, or failed. */
   | { type: 'LITE_ANSWERED'; patternId: string; liteId: string; answer: Json }
   | { type: 'TICK' };
+
+/** What comes from outside and is answered. */
+export type OutsideCall = Extract<TeamEvent, { type: 'CALL' | 'PAUSE' | 'RESUME' | 'CLOSE' }>;
+
+/** What a turn tells its team; `epoch`: of the team that has started it. */
+export interface TurnWord {
+  epoch: number;
+  event: Extract<TeamEvent, { type: 'ENDED' | 'READ' | 'COMMAND' }>;
+}
+
+/** What a team tells a turn. `MOVED`: the team goes on as another run, which hears of its end only if the turn tells it. */
+export type TeamWord =
+  | Extract<TurnEvent, { type: 'VIEW' | 'NO_ROOM' | 'CALLED' | 'HOLD' | 'GO_ON' | 'STOP' | 'MAIL' }>
+  | { type: 'MOVED' };
 
 export type RefusalCode = 'not_found' | 'conflict' | 'wrong_state' | 'invalid_request' | 'subagents_disabled';
 

@@ -33,11 +33,3 @@ export interface PatternRun {
   /** Those asked so far: of a chain one after the other, else all at once. */
   items: PatternItem[];
 }
-
-export interface PatternAnswer {
-  status: 'completed' | 'failed';
-  /** Of a chain and of one role: the last answer; else the answers in the order asked. */
-  answer: Json;
-  /** Who handled what; "none": nobody has the role. */
-  lineage: { role: string; handled_by: string; answer: Json; error: AgentError | null }[];
-}

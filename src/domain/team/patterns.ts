@@ -1,8 +1,10 @@
 import type { Json } from '../../contracts/frames.js';
+import type { PatternAnswer } from '../../contracts/team-status.js';
+import { iso } from '../instant.js';
 import { answerText } from '../text.js';
-import type { TeamDraft } from './draft.js';
+import { say, type TeamDraft } from './draft.js';
 import { type CallAnswer, done, type TeamEvent } from './effects.js';
-import type { PatternAnswer, PatternItem, PatternKind, PatternRun } from './pattern-state.js';
+import type { PatternItem, PatternKind, PatternRun } from './pattern-state.js';
 import { agentsOfRole, chooseByRole, liteAgentsOfRole } from './roles.js';
 import type { AgentRecord } from './state.js';
 import { ask } from './turns.js';
@@ -158,6 +160,7 @@ export const followPatterns = (draft: TeamDraft): void => {
     team.patterns = team.patterns.flatMap((other) =>
       other.patternId !== patternId ? [other] : goesOn ? [followed] : [],
     );
-    if (!goesOn) draft.effects.push({ type: 'answer_pattern', patternId, answer: patternAnswer(followed) });
+    if (!goesOn)
+      say(draft, { event: 'pattern', data: { at: iso(draft.now), pattern_id: patternId, ...patternAnswer(followed) } });
   }
 };

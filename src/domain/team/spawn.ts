@@ -50,8 +50,11 @@ const refusalOf = (team: TeamState, plan: AgentPlan): Refusal | null => {
 };
 
 /** Adds one agent; it joins the line where it has a prompt. */
-const add = (draft: TeamDraft, plan: AgentPlan): void => {
+const add = (draft: TeamDraft, given: AgentPlan): void => {
   const { team, now } = draft;
+  // Who answers for its parent now answers for it, whatever becomes of the parent.
+  const adapter = given.adapter ?? (given.parent === null ? null : (agentOf(team, given.parent)?.plan.adapter ?? null));
+  const plan = { ...given, adapter };
   team.spawned += 1;
   const agent = {
     plan,
@@ -60,6 +63,7 @@ const add = (draft: TeamDraft, plan: AgentPlan): void => {
     turn: null,
     queue: [],
     turns: 0,
+    calls: 0,
     spawnedAt: now,
     startedAt: null,
     endedAt: null,

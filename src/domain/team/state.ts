@@ -36,6 +36,8 @@ export interface AgentRecord {
   /** Asked while it was at work: each begins when the one before has ended. */
   queue: Turn[];
   turns: number;
+  /** Of its model, by all its turns that have ended: a script plays on from there. */
+  calls: number;
   spawnedAt: number;
   startedAt: number | null;
   endedAt: number | null;

@@ -33,6 +33,11 @@ const take = (draft: TeamDraft, event: TeamEvent): CallAnswer | null => {
   switch (event.type) {
     case 'START':
       return spawn(draft, team.setup.agents);
+    case 'FORKED': {
+      const answer = spawn(draft, event.spawn);
+      for (const { agentId, content } of event.ask) takeCall(draft, null, { type: 'ASK', agentId, content });
+      return answer;
+    }
     case 'CALL':
       return takeCall(draft, event.by, event.call);
     case 'PAUSE':
@@ -60,12 +65,12 @@ const take = (draft: TeamDraft, event: TeamEvent): CallAnswer | null => {
 /** A turn came back. One that has ended otherwise changes nothing but what was spent; one that was cancelled keeps its text. */
 const takeEnd = (
   draft: TeamDraft,
-  { agentId, run, outcome, text, usage, wrote = [] }: Extract<TeamEvent, { type: 'ENDED' }>,
+  { agentId, run, outcome, text, usage, calls = 0, wrote = [] }: Extract<TeamEvent, { type: 'ENDED' }>,
 ): void => {
   const { team } = draft;
   team.spent = add(team.spent, usage);
   const found = agentOf(team, agentId);
-  const agent = found && replaceAgent(draft, { ...found, spent: add(found.spent, usage) });
+  const agent = found && replaceAgent(draft, { ...found, calls: found.calls + calls, spent: add(found.spent, usage) });
   if (!agent || agent.turn?.run !== run) return void (team.dropped += 1);
   leaveInContext(draft, agentId, wrote);
   if (agent.state === 'RUNNING' || (agent.state === 'PAUSED' && !agent.held))

@@ -1,4 +1,5 @@
 import type { AgentEventName } from './agent-machine.js';
+import { askInContext } from './contexts.js';
 import { moveAgent, replaceAgent, type TeamDraft } from './draft.js';
 import type { TurnEnd } from './outcome.js';
 import { type AgentRecord, agentOf, hasEnded, isIdle, type Turn } from './state.js';
@@ -31,7 +32,9 @@ export const begin = (draft: TeamDraft, agent: AgentRecord): void => {
   moveAgent(draft, agent, 'START', { startedAt: now, turns: agent.turns + 1 });
   team.slotWaits = [...team.slotWaits, now - turn.askedAt].slice(-keptLatencies);
   began.push(turn.run);
-  effects.push({ type: 'run_turn', agentId: plan.agentId, run: turn.run, content: turn.content, by: turn.by });
+  const { run, content, by } = turn;
+  const asked = askInContext(draft, plan.agentId, turn);
+  effects.push({ type: 'run_turn', agentId: plan.agentId, run, content, by, asked });
 };
 
 const eventOf = { completed: 'COMPLETE', failed: 'FAIL', cancelled: 'ABORT' } as const satisfies Record<

@@ -36,6 +36,8 @@ export const agentStatus = (team: TeamState, agent: AgentRecord): AgentStatus =>
     role: plan.role,
     parent: plan.parent,
     turns: agent.turns,
+    queued: agent.queue.length + (agent.state === 'PENDING' && agent.turn !== null ? 1 : 0),
+    streaming: false,
     text: agent.text,
     waiting_for: waitsOf(team, plan.agentId),
     spend: { tokens: spent.tokens, usd: usd(spent.usdMicros) },
@@ -57,6 +59,22 @@ export const waitAnswer = (team: TeamState, { status, agentIds, elapsedMs }: Wai
   agents: agentIds.flatMap((id) => agentStatusOf(team, id) ?? []),
   elapsed_ms: elapsedMs,
 });
+
+const named = 10;
+
+/** What the Web UI shows of a team, in words. */
+export const teamDetails = (team: TeamState): string => {
+  const atWork = team.agents.filter(({ state }) => state === 'RUNNING' || state === 'PAUSED');
+  const lines = atWork.slice(0, named).map(({ plan, state, turns }) => `- ${plan.agentId}: ${state}, turn ${turns}`);
+  const rest = atWork.length > named ? [`- and ${atWork.length - named} more`] : [];
+  const waiting = describeWaiting(team);
+  return [
+    `${team.state}: ${team.agents.length} agents`,
+    ...(waiting ? [`waiting for ${waiting.for}: ${waiting.detail}`] : []),
+    ...lines,
+    ...rest,
+  ].join('\n');
+};
 
 /** The status of spec 10, a projection of the one state. */
 export const teamStatus = (team: TeamState): TeamStatus => {

@@ -14,6 +14,9 @@ import { memoryRoutes } from './memory.js';
 import { refinementRoutes } from './refinements.js';
 import { runRoutes } from './runs.js';
 import { sessionRoutes } from './sessions.js';
+import { agentRoutes } from './team-agents.js';
+import { teamWorkRoutes } from './team-work.js';
+import { teamRoutes } from './teams.js';
 import { webhookRoutes } from './webhooks.js';
 import { listWork } from './work.js';
 
@@ -25,6 +28,9 @@ export const routes: readonly AnyRoute[] = [
   ...fanOutRoutes,
   ...runRoutes,
   ...coordinatorRoutes,
+  ...teamRoutes,
+  ...agentRoutes,
+  ...teamWorkRoutes,
   listWork,
   compareRoute,
   ...chatRoutes,

@@ -61,10 +61,19 @@ export interface KindRoutes<Body, Setup extends WorkSetup, Status extends WorkSt
   restoreFault?(carried: CarriedState, status: Status, rollback: boolean): string | null;
   /** Why a rollback did not come to its end, in words; null: all was taken back. */
   rollbackFault?(status: Status): string | null;
+  /** What no workflow knows of it and its status tells all the same. */
+  enrich?(status: Status, ports: Ports): Promise<Status>;
   /** What a cancel does, for the documentation. */
   cancelDescription: string;
-  /** Completes "cannot pause: " in the refusal. */
-  whyNoPause: string;
+  /** Completes "cannot pause: " in the refusal, or how it is paused and resumed. */
+  whyNoPause: string | Pausing;
+}
+
+/** How a kind of work is paused and resumed as a whole. */
+export interface Pausing {
+  description: Record<'pause' | 'resume', string>;
+  /** @throws ParleyError not_found, wrong_state */
+  act(verb: 'pause' | 'resume', id: string, ports: Ports): Promise<void>;
 }
 
 /** Workers do not start workers: one level (spec 03 "Nesting"). */
@@ -113,7 +122,7 @@ export const workRoutes = <
 >(
   definition: KindRoutes<Body, Setup, Status, Answer>,
 ): AnyRoute[] => {
-  const { kind, port } = definition;
+  const { kind, port, whyNoPause } = definition;
   const collection = collectionOf(kind);
   const path = `/v1/${collection}`;
   const params = z.strictObject({
@@ -261,7 +270,10 @@ export const workRoutes = <
     responses: { 200: statusResponse },
     problems: ['unauthorized', 'not_found', 'unavailable'],
     access: 'api_key',
-    handle: async ({ params: { id } }, ports) => ({ status: 200, body: await statusOf(id, ports) }),
+    handle: async ({ params: { id } }, ports) => {
+      const status = await statusOf(id, ports);
+      return { status: 200, body: definition.enrich ? await definition.enrich(status, ports) : status };
+    },
   });
 
   const events = route({
@@ -317,12 +329,33 @@ export const workRoutes = <
     },
   });
 
-  const refusing = (verb: 'pause' | 'resume') =>
+  const pausing = (verb: 'pause' | 'resume', pauses: Pausing) =>
+    route({
+      method: 'post',
+      path: `${path}/{id}/${verb}`,
+      summary: `${verb === 'pause' ? 'Pause' : 'Resume'} a ${kind}`,
+      description: pauses.description[verb],
+      tag: collection,
+      params,
+      owner,
+      query: noQuery,
+      headers: noHeaders,
+      body: null,
+      responses: { 200: statusResponse },
+      problems: ['unauthorized', 'not_found', 'wrong_state', 'unavailable'],
+      access: 'api_key',
+      handle: async ({ params: { id } }, ports) => {
+        await pauses.act(verb, knownId(kind, id), ports);
+        return { status: 200, body: await statusOf(id, ports) };
+      },
+    });
+
+  const refusing = (verb: 'pause' | 'resume', why: string) =>
     route({
       method: 'post',
       path: `${path}/{id}/${verb}`,
       summary: `Refused: a ${kind} cannot ${verb}`,
-      description: definition.whyNoPause,
+      description: why,
       tag: collection,
       params,
       owner,
@@ -334,7 +367,7 @@ export const workRoutes = <
       access: 'api_key',
       handle: async ({ params: { id } }, ports) => {
         const { state } = await port(ports).status(knownId(kind, id));
-        throw new ProblemError('wrong_state', `${kind} in ${state} cannot ${verb}: ${definition.whyNoPause}`);
+        throw new ProblemError('wrong_state', `${kind} in ${state} cannot ${verb}: ${why}`);
       },
     });
 
@@ -344,8 +377,9 @@ export const workRoutes = <
     get,
     events,
     cancel,
-    refusing('pause'),
-    refusing('resume'),
+    ...(['pause', 'resume'] as const).map((verb) =>
+      typeof whyNoPause === 'string' ? refusing(verb, whyNoPause) : pausing(verb, whyNoPause),
+    ),
     ...checkpointRoutes(kind, definition.startedExample.id, owner),
     ...timeTravelRoutes(definition, begin, owner),
     exportRoute(kind, definition.startedExample.id, owner),

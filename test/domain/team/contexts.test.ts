@@ -1,7 +1,7 @@
 import type { NewMessage } from '../../../src/domain/team/context/message.js';
 import { messagesOf } from '../../../src/domain/team/context/book.js';
 import { contextInfo } from '../../../src/domain/team/context/info.js';
-import type { ContextView } from '../../../src/domain/team/contexts.js';
+import type { ContextRead, ContextView } from '../../../src/domain/team/contexts.js';
 import { callAnswer } from '../../../src/domain/team/tool-answers.js';
 import { idle, plan, TeamPlay } from '../../support/team-play.js';
 
@@ -13,9 +13,9 @@ const read = (play: TeamPlay, agentId: string, wrote: NewMessage[], has: number[
   const before = play.done('answer_read').length;
   const turn = run ?? play.agent(agentId).turn?.run ?? 0;
   play.take({ type: 'READ', agentId, run: turn, step: before + 1, wrote, has });
-  return play.done('answer_read')[before];
+  return play.done('answer_read')[before]?.read;
 };
-const viewOf = (answer: ReturnType<typeof read>): ContextView => {
+const viewOf = (answer: ContextRead | undefined): ContextView => {
   if (!answer || !('view' in answer)) throw new Error(`no view: ${JSON.stringify(answer)}`);
   return answer.view;
 };
@@ -24,15 +24,15 @@ describe('the context of an agent that is spawned', () => {
   test('begins with its instructions, which a child with messages of its own is given too', () => {
     const play = new TeamPlay([plan('a', { instructions: 'Be brief.' })]);
     play.spawn(plan('b', { parent: 'a', instructions: 'Count.' }));
-    expect(contents(play, 'a')).toEqual(['Be brief.']);
-    expect(contents(play, 'b')).toEqual(['Be brief.', 'Count.']);
+    expect(contents(play, 'a')).toEqual(['Be brief.', 'do a']);
+    expect(contents(play, 'b')).toEqual(['Be brief.', 'Count.', 'a asks:\ndo b']);
   });
 
   test('is that of the other where the session is shared, without the instructions of who came later', () => {
     const play = new TeamPlay([plan('a', { instructions: 'Be brief.' })]);
     play.spawn(plan('b', { parent: 'a', share_session: true, instructions: 'Count.' }));
-    expect(contents(play, 'b')).toEqual(['Be brief.']);
-    expect(contents(play, 'a')).toEqual(['Be brief.']);
+    expect(contents(play, 'b')).toEqual(['Be brief.', 'do a', 'a asks:\ndo b']);
+    expect(contents(play, 'a')).toEqual(contents(play, 'b'));
   });
 
   test('has the limit of the team where it has no parent, and at most its parent’s else', () => {
@@ -63,7 +63,7 @@ describe('a read of a turn', () => {
   test('writes what it brings, and is told only what it does not hold yet', () => {
     const play = new TeamPlay([plan('a', { instructions: 'Be brief.' })]);
     const first = viewOf(read(play, 'a', [ask('Which colour?')]));
-    expect(first.add.map(({ content }) => content)).toEqual(['Be brief.', 'Which colour?']);
+    expect(first.add.map(({ content }) => content)).toEqual(['Be brief.', 'do a', 'Which colour?']);
     const second = viewOf(read(play, 'a', [{ role: 'assistant', content: 'Blue.' }, ask('Sure?')], first.ids));
     expect(second.add.map(({ content }) => content)).toEqual(['Blue.', 'Sure?']);
     expect(second.ids).toEqual([...first.ids, ...second.add.map(({ messageId }) => messageId)]);
@@ -92,7 +92,8 @@ describe('a read of a turn', () => {
     ];
     const call: NewMessage = { role: 'assistant', content: '', calls: ['c1', 'c2'], made };
     const result = (resultOf: string, content: string): NewMessage => ({ role: 'tool', content, resultOf });
-    const { add } = viewOf(read(play, 'a', [call, result('c1', 'short'), result('c2', 'x'.repeat(5_000_000))]));
+    const { add: all } = viewOf(read(play, 'a', [call, result('c1', 'short'), result('c2', 'x'.repeat(5_000_000))]));
+    const add = all.filter(({ category }) => category === 'tool');
     expect(add[0]).toMatchObject({ calls: ['c1', 'c2'], made });
     expect(add[1]?.content).toBe('short');
     expect(add[2]?.content).toMatch(/^x{400,8000}\n\[cut: \d+ of 5000000 characters; ask for less at a time\]$/);
@@ -112,7 +113,7 @@ describe('a read of a turn', () => {
     play.ends('a');
     play.call({ type: 'ASK', agentId: 'a', content: 'again' });
     expect(read(play, 'a', [ask('late')], [], run)).toBeUndefined();
-    expect(contents(play, 'a')).toEqual([]);
+    expect(contents(play, 'a')).toEqual(['do a', 'again']);
     expect(play.team.dropped).toBe(1);
   });
 });
@@ -131,14 +132,16 @@ describe('the end of a turn', () => {
 
   test('leaves its answer in the context, for what the agent is asked next', () => {
     const play = new TeamPlay([plan('a')]);
-    read(play, 'a', [ask('Which?')]);
     ends(play, [{ role: 'assistant', content: 'Blue.' }]);
     play.call({ type: 'ASK', agentId: 'a', content: 'Sure?' });
-    expect(viewOf(read(play, 'a', [ask('Sure?')])).add.map(({ content }) => content)).toEqual([
-      'Which?',
-      'Blue.',
-      'Sure?',
-    ]);
+    const { asked } = play.done('run_turn').at(-1)!;
+    expect(viewOf(asked).add.map(({ content }) => content)).toEqual(['do a', 'Blue.', 'Sure?']);
+  });
+
+  test('whose question has no room is told so, with nothing written', () => {
+    const play = new TeamPlay([plan('a', { prompt: 'x'.repeat(400) })], { windowTokens: 10 });
+    expect(play.done('run_turn')[0]?.asked).toEqual({ refused: expect.stringContaining('has no room') });
+    expect(contents(play, 'a')).toEqual([]);
   });
 
   test('whose answer has no room is its end all the same, and the context says so', () => {

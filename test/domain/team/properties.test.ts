@@ -199,7 +199,7 @@ describe('a team, whatever happens to it,', () => {
       expect(new Set(answers).size).toBe(answers.length);
       expect(answers).toEqual(expect.arrayContaining([...new Set(asked)]));
       expect(at.team.waits).toEqual([]);
-      const patterns = at.done('answer_pattern').map(({ patternId }) => patternId);
+      const patterns = at.told('pattern').map(({ pattern_id: id }) => id);
       expect([new Set(patterns).size, at.team.patterns]).toEqual([patterns.length, []]);
     });
   });

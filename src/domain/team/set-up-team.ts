@@ -1,0 +1,74 @@
+import type { Adapter } from '../../contracts/adapter.js';
+import type { OpenTeam, TeamAgentBody } from '../../contracts/team.js';
+import { micros } from '../budget.js';
+import type { PathFault } from '../debate/set-up-debate.js';
+import { pricedCall } from '../priced-call.js';
+import type { Operator } from '../session/setup.js';
+import type { SetupIdentity } from '../session/set-up-session.js';
+import { type AgentPlan, liteAgentsOf, maxConcurrentOf, planOf, type TeamSetup } from './setup.js';
+
+/** What the operator's configuration says of teams. */
+export interface TeamOperator extends Operator {
+  /** Agents at once where a request names no number (PARLEY_MAX_CONCURRENT_TASKS). */
+  maxConcurrent: number;
+  backgroundAllowed: boolean;
+  windowTokens: number | null;
+  explorer: Adapter | null;
+}
+
+const adapterFaults = (operator: Operator, tenant: string, adapter: Adapter | undefined, path: string): PathFault[] =>
+  adapter === undefined
+    ? []
+    : pricedCall(operator, tenant, adapter).faults.map((message) => ({ path: `${path}.adapter`, message }));
+
+/** Agents that are to be spawned, or every fault by its path within `path`. */
+export const plansOf = (
+  bodies: readonly TeamAgentBody[],
+  tenant: string,
+  operator: Operator,
+  path: (index: number) => string,
+): { plans: AgentPlan[] } | { faults: PathFault[] } => {
+  const faults = bodies.flatMap(({ adapter }, index) => adapterFaults(operator, tenant, adapter, path(index)));
+  return faults.length > 0 ? { faults } : { plans: bodies.map((body) => planOf(body)) };
+};
+
+/**
+ * Everything about a team that depends on the operator's configuration, decided once; each fault stands against the start (spec 00),
+ * by path.
+ */
+export const setUpTeam = (
+  request: OpenTeam,
+  identity: SetupIdentity,
+  operator: TeamOperator,
+): { setup: TeamSetup } | { faults: PathFault[] } => {
+  const { tenant, budget, workspace, sandbox } = request;
+  const agents = plansOf(request.agents, tenant, operator, (index) => `agents[${index}]`);
+  const faults = [
+    ...('faults' in agents ? agents.faults : []),
+    ...request.lite_agents.flatMap(({ adapter }, index) =>
+      adapterFaults(operator, tenant, adapter, `lite_agents[${index}]`),
+    ),
+  ];
+  if ('faults' in agents || faults.length > 0) return { faults };
+  return {
+    setup: {
+      ...identity,
+      tenant,
+      labels: request.labels,
+      maxConcurrent: maxConcurrentOf(request.max_concurrent, operator.maxConcurrent),
+      keepOpen: request.keep_open,
+      subagentsEnabled: request.subagents_enabled,
+      backgroundAllowed: operator.backgroundAllowed,
+      windowTokens: operator.windowTokens,
+      explorer: operator.explorer,
+      agents: agents.plans,
+      liteAgents: liteAgentsOf(request.lite_agents),
+      budget: {
+        maxTokens: budget.max_tokens ?? null,
+        maxUsdMicros: budget.max_usd === undefined ? null : micros(budget.max_usd),
+      },
+      ...(workspace && { workspace: { path: workspace.path, isReadOnly: workspace.read_only } }),
+      ...(sandbox && { sandbox }),
+    },
+  };
+};

@@ -1,0 +1,50 @@
+import { ParleyError } from '../../domain/errors.js';
+import type { Done, OutsideCall } from '../../domain/team/effects.js';
+import type { AgentStatus, TeamStatus } from '../../contracts/team-status.js';
+import { liveTexts } from '../live-texts.js';
+import type { Ports } from '../route.js';
+import { knownId } from './work-routes.js';
+
+/** The code of a refusal on the wire: from outside there are no sub-agents that could be switched off. */
+const codeOf = {
+  not_found: 'not_found',
+  conflict: 'conflict',
+  wrong_state: 'wrong_state',
+  invalid_request: 'invalid_request',
+  subagents_disabled: 'wrong_state',
+} as const;
+
+/** One call of a team's executor. @throws ParleyError what the executor refuses it with, naming what was done before */
+export const callTeam = async (
+  id: string,
+  call: OutsideCall,
+  { teams }: Pick<Ports, 'teams'>,
+  key?: string,
+): Promise<Done> => {
+  const answer = await teams.call(knownId('team', id), call, key === undefined ? undefined : `key:${key}`);
+  if (answer.ok) return answer;
+  const done = answer.agentIds.length === 0 ? '' : `; done before that: ${answer.agentIds.join(', ')}`;
+  throw new ParleyError(codeOf[answer.code], `${answer.message}${done}`);
+};
+
+/** With what running agents have said so far. */
+export const withTexts = async <A extends AgentStatus>(
+  id: string,
+  agents: readonly A[],
+  { bus }: Pick<Ports, 'bus'>,
+): Promise<A[]> => {
+  if (!agents.some(({ state }) => state === 'RUNNING')) return [...agents];
+  const texts = await liveTexts(bus, id);
+  return agents.map((agent) => {
+    const text = texts.get(agent.agent_id);
+    return text === undefined || agent.state !== 'RUNNING' ? agent : { ...agent, streaming: true, text };
+  });
+};
+
+/** Those that were asked for, in that order; unknown ones are left out. */
+export const agentsOf = ({ agents }: TeamStatus, ids: readonly string[]): AgentStatus[] =>
+  ids.flatMap((id) => agents.find(({ agent_id: agentId }) => agentId === id) ?? []);
+
+/** Nothing of it is under way, nor waits to be. */
+export const isSettled = ({ state, queued }: AgentStatus): boolean =>
+  queued === 0 && state !== 'RUNNING' && state !== 'PAUSED';

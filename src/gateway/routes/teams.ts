@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { openTeamSchema, teamStartedSchema } from '../../contracts/team.js';
+import { teamStatusSchema } from '../../contracts/team-status.js';
+import { openWork } from '../../domain/work-state.js';
+import { forkTeam } from '../../domain/team/fork.js';
+import { setUpTeam, type TeamOperator } from '../../domain/team/set-up-team.js';
+import type { TeamState } from '../../domain/team/state.js';
+import { explorerOf } from '../../explorer.js';
+import { invalidRequest } from '../problem.js';
+import { type AnyRoute, type Ports, route } from '../route.js';
+import { callTeam, withTexts } from './team-calls.js';
+import { openTeamExample, teamStartedExample, teamStatusExample } from './team-examples.js';
+import { knownId, workRoutes } from './work-routes.js';
+
+export const teamOperator = ({ operator, config }: Pick<Ports, 'operator' | 'config'>): TeamOperator => ({
+  ...operator,
+  maxConcurrent: config.maxConcurrentTasks,
+  backgroundAllowed: config.useBackgroundAgents,
+  windowTokens: config.contextTokens,
+  explorer: explorerOf(config.explorerModel),
+});
+
+const common = workRoutes({
+  kind: 'team',
+  port: ({ teams }) => teams,
+  body: openTeamSchema,
+  bodyExample: openTeamExample,
+  status: teamStatusSchema,
+  statusExample: teamStatusExample,
+  started: teamStartedSchema,
+  startedExample: teamStartedExample,
+  setUp: (body, identity, ports) => {
+    const setUp = setUpTeam(body, identity, teamOperator(ports));
+    if ('faults' in setUp) throw invalidRequest(setUp.faults);
+    return setUp.setup;
+  },
+  answer: (started) => ({ ...started, kind: 'team' }),
+  fork: ({ work }, setup, now) => {
+    const forked = forkTeam(work as TeamState, setup, now);
+    return { ...openWork(forked.work, forked.first) };
+  },
+  spanAttributes: ({ agents, maxConcurrent }) => ({ agents: agents.length, max_concurrent: maxConcurrent }),
+  enrich: async (status, ports) => ({ ...status, agents: await withTexts(status.id, status.agents, ports) }),
+  cancelDescription: 'Stops every agent, its model calls and its tools. What each had said is kept.',
+  whyNoPause: {
+    description: {
+      pause:
+        'Every agent that runs is paused before its next call of a model or a tool, and none begins. Paused agents keep their slots; nothing is held open.',
+      resume: 'Every paused agent goes on where it was, also those that had been paused by themselves.',
+    },
+    act: async (verb, id, ports) => {
+      await callTeam(id, { type: verb === 'pause' ? 'PAUSE' : 'RESUME' }, ports);
+    },
+  },
+});
+
+const close = route({
+  method: 'post',
+  path: '/v1/teams/{id}/close',
+  summary: 'Close a team',
+  description:
+    'Of one that is kept open: nobody from outside adds to it or asks any more, and it ends when all its agents have.',
+  tag: 'teams',
+  params: z.strictObject({ id: z.string().meta({ description: 'Id of the team.', example: teamStartedExample.id }) }),
+  owner: async ({ id }, { teams }) => ({
+    tenant: (await teams.status(knownId('team', id))).tenant,
+    what: `team ${id}`,
+  }),
+  query: z.strictObject({}),
+  headers: z.object({}),
+  body: null,
+  responses: { 200: { description: 'The status document.', schema: teamStatusSchema, example: teamStatusExample } },
+  problems: ['unauthorized', 'not_found', 'wrong_state', 'unavailable'],
+  access: 'api_key',
+  handle: async ({ params: { id } }, ports) => {
+    await callTeam(id, { type: 'CLOSE' }, ports);
+    return { status: 200, body: await ports.teams.status(id) };
+  },
+});
+
+export const teamRoutes: readonly AnyRoute[] = [...common, close];

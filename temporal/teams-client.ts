@@ -1,0 +1,38 @@
+import type { TeamStatus } from '../src/contracts/team-status.js';
+import type { TeamSetup } from '../src/domain/team/setup.js';
+import type { TeamsPort } from '../src/gateway/work-port.js';
+import { contextQuery, teamUpdate, teamWorkflowType } from '../workflows/messages.js';
+import { createWorkClient, firstWords, type WorkClientOptions, type WorkDefinition } from './work-client.js';
+
+export const teamDefinition: WorkDefinition<TeamSetup, TeamStatus> = {
+  kind: 'team',
+  workflowType: teamWorkflowType,
+  initialState: 'OPEN',
+  summaryOf: ({ agents }) =>
+    `team: ${agents.length} ${agents.length === 1 ? 'agent' : 'agents'}, ${firstWords(agents.map(({ agentId }) => agentId).join(', '))}`,
+  closedFromOutside: (status, how, closedAt) => ({
+    ...status,
+    lifecycle: how === 'FAILED' || how === 'TIMED_OUT' ? 'failed' : 'cancelled',
+    waiting: null,
+    error: status.error ?? {
+      code: how === 'FAILED' ? 'EAGENTDOWN' : 'EPREEMPT',
+      message: `The workflow was closed from outside (${how}) in state ${status.state}; see it in Temporal's Web UI.`,
+    },
+    ended_at: closedAt,
+  }),
+  // An agent that has ended may be asked again, and streams anew: its text goes with its next call.
+  endedLane: () => null,
+  texts: () => [],
+};
+
+export const createTeamsClient = (options: WorkClientOptions): TeamsPort => {
+  const teams = createWorkClient(teamDefinition, options);
+  return {
+    ...teams,
+    call: (id, call, updateId) =>
+      teams.update(id, 'take this call', (handle) =>
+        handle.executeUpdate(teamUpdate, { args: [call], ...(updateId !== undefined && { updateId }) }),
+      ),
+    context: (id, agentId) => teams.ask(id, (handle) => handle.query(contextQuery, agentId)),
+  };
+};

@@ -1,0 +1,24 @@
+import type { ContextInfo, TeamStatus } from '../../src/contracts/team-status.js';
+import { type CallAnswer, done, type OutsideCall } from '../../src/domain/team/effects.js';
+import type { TeamSetup } from '../../src/domain/team/setup.js';
+import type { TeamsPort } from '../../src/gateway/work-port.js';
+import { FakeWork } from './fake-work.js';
+
+/** Teams in memory: each call is noted, and answered as the test says. */
+export class FakeTeams extends FakeWork<TeamSetup, TeamStatus> implements TeamsPort {
+  readonly calls: OutsideCall[] = [];
+  answer: CallAnswer = done([]);
+
+  constructor() {
+    super('team');
+  }
+
+  async call(_id: string, call: OutsideCall): Promise<CallAnswer> {
+    this.calls.push(call);
+    return this.answer;
+  }
+
+  async context(): Promise<ContextInfo | null> {
+    return null;
+  }
+}

@@ -1,0 +1,263 @@
+import {
+  ChildWorkflowCancellationType,
+  condition,
+  getExternalWorkflowHandle,
+  log,
+  ParentClosePolicy,
+  sleep,
+  startChild,
+  WorkflowIdReusePolicy,
+} from '@temporalio/workflow';
+import { agentTools } from '../src/domain/team/actions/tools.js';
+import { noAmount } from '../src/domain/budget.js';
+import type { TeamEffect, TeamEvent, TeamWord, TurnWord } from '../src/domain/team/effects.js';
+import { agentOf, type TeamState } from '../src/domain/team/state.js';
+import { isAtWork } from '../src/domain/team/turns-again.js';
+import { noPlace, type ToolPlace, turnStart, turnWorkflowId } from '../src/domain/team/turn-start.js';
+import type { agent, TurnEnded } from './agent.js';
+import { agentWorkflowType, teamSignal } from './messages.js';
+import { teamUpkeep } from './options.js';
+import { rootMessage } from './work.js';
+
+type RunTurn = Extract<TeamEffect, { type: 'run_turn' }>;
+
+interface Turn {
+  agentId: string;
+  run: number;
+  /** Settles when its workflow can be told something. */
+  started: Promise<void>;
+  hasStarted: boolean;
+  /** Whether it tells its end by a signal, as the run of the team that has started it may be gone then. */
+  tellsEnd: boolean;
+}
+
+/** How long the end of a team waits for turns that were stopped: what they had said and used is worth knowing. */
+const stopWaitMs = 10_000;
+/** How often a team looks whether turns are there that another run of it has started. */
+const watchMs = 600_000;
+
+export interface AgentTurnsOptions {
+  state: () => TeamState;
+  epoch: () => number;
+  /** Where tools work that are not about agents. */
+  place: () => Promise<ToolPlace>;
+  push: (event: TeamEvent) => void;
+}
+
+const teamTools = new Set<string>(agentTools.map(({ name }) => name));
+
+/**
+ * The turns of a team's agents: each is a child workflow that outlives the run of the team that has started it. As long as that
+ * run lives it hears of the end as the child's result; before it continues as new it has every child tell its end by a signal.
+ */
+export class AgentTurns {
+  private readonly underWay = new Map<number, Turn>();
+  private telling = 0;
+  private isMoving = false;
+  private isWatching = false;
+  private asked: Promise<ToolPlace> | null = null;
+
+  constructor(private readonly options: AgentTurnsOptions) {}
+
+  /** Whether a run that begins now would miss something. */
+  get isBusy(): boolean {
+    if (this.telling > 0) return true;
+    for (const { hasStarted, tellsEnd } of this.underWay.values()) if (!hasStarted || !tellsEnd) return true;
+    return false;
+  }
+
+  perform(effect: TeamEffect): void {
+    switch (effect.type) {
+      case 'run_turn':
+        return this.begin(effect);
+      case 'hold_turn':
+        return this.tell(effect.agentId, effect.run, { type: 'HOLD' });
+      case 'go_on':
+        return this.tell(effect.agentId, effect.run, { type: 'GO_ON' });
+      case 'stop_turn':
+        return this.tell(effect.agentId, effect.run, { type: 'STOP', message: null, text: null });
+      case 'deliver': {
+        const { from, channel, content } = effect;
+        return this.tell(effect.agentId, effect.run, { type: 'MAIL', from, channel, content });
+      }
+      case 'answer_read': {
+        const { step, read } = effect;
+        return this.tell(
+          effect.agentId,
+          effect.run,
+          'view' in read ? { type: 'VIEW', step, view: read.view } : { type: 'NO_ROOM', step, message: read.refused },
+        );
+      }
+      case 'answer_call': {
+        const { callId, answer } = effect;
+        return this.tell(effect.agentId, effect.run, { type: 'CALLED', callId, answer });
+      }
+      case 'answer_wait':
+      case 'ask_lite':
+      case 'forget_agent':
+        return;
+    }
+  }
+
+  /** A word of a turn. One that a team of before has started is told to stop. */
+  hear({ epoch, event }: TurnWord): void {
+    if (epoch === this.options.epoch()) {
+      if (event.type === 'ENDED') this.underWay.delete(event.run);
+      return this.options.push(event);
+    }
+    if (event.type !== 'ENDED') void this.tellWorkflow(this.idOf(event.agentId, event.run, epoch), stopWord);
+  }
+
+  /** Turns that an earlier run of the team has started tell their ends by signals. */
+  recover(): void {
+    for (const { plan, turn, ...agent } of this.options.state().agents) {
+      if (!turn || !isAtWork({ plan, turn, ...agent })) continue;
+      const { agentId } = plan;
+      this.underWay.set(turn.run, {
+        agentId,
+        run: turn.run,
+        started: Promise.resolve(),
+        hasStarted: true,
+        tellsEnd: true,
+      });
+    }
+    this.watch();
+  }
+
+  /** Has every turn tell its end by a signal from now on, so that this run may give way to another. */
+  move(): void {
+    if (this.isMoving) return;
+    this.isMoving = true;
+    for (const turn of this.underWay.values()) if (turn.hasStarted && !turn.tellsEnd) void this.moveOne(turn);
+  }
+
+  /** Waits a while for turns that were stopped. */
+  async close(): Promise<void> {
+    if (this.underWay.size > 0) await condition(() => this.underWay.size === 0, stopWaitMs);
+  }
+
+  private idOf(agentId: string, run: number, epoch = this.options.epoch()): string {
+    return turnWorkflowId(this.options.state().setup.id, agentId, run, epoch);
+  }
+
+  private async moveOne(turn: Turn): Promise<void> {
+    // One that cannot be told has ended: its result is on its way.
+    if (await this.tellWorkflow(this.idOf(turn.agentId, turn.run), { type: 'MOVED' })) turn.tellsEnd = true;
+  }
+
+  private tell(agentId: string, run: number, word: TeamWord): void {
+    const turn = this.underWay.get(run);
+    if (!turn) return;
+    this.telling += 1;
+    void turn.started.then(async () => {
+      await this.tellWorkflow(this.idOf(agentId, run), word);
+      this.telling -= 1;
+    });
+  }
+
+  private async tellWorkflow(workflowId: string, word: TeamWord): Promise<boolean> {
+    this.telling += 1;
+    try {
+      await getExternalWorkflowHandle(workflowId).signal(teamSignal, word);
+      return true;
+    } catch (error) {
+      log.info('a turn was not told, as it has ended', { workflowId, word: word.type, error: rootMessage(error) });
+      return false;
+    } finally {
+      this.telling -= 1;
+    }
+  }
+
+  private begin(effect: RunTurn): void {
+    const { agentId, run, asked } = effect;
+    if ('refused' in asked) return this.thrown(agentId, run, 'context_full', asked.refused);
+    const turn: Turn = { agentId, run, started: Promise.resolve(), hasStarted: false, tellsEnd: false };
+    this.underWay.set(run, turn);
+    turn.started = this.start(turn, asked.view);
+  }
+
+  /** Never rejects: a turn that cannot be started has failed. */
+  private async start(turn: Turn, view: Parameters<typeof turnStart>[2]): Promise<void> {
+    const { agentId, run } = turn;
+    const epoch = this.options.epoch();
+    try {
+      const place = this.needsPlace(agentId) ? await this.place() : noPlace;
+      const tellsEnd = this.isMoving;
+      const start = turnStart(this.options.state(), turn, view, { epoch, place, tellsEnd });
+      if (!start) throw new Error(`agent ${agentId} was cleaned up before it began`);
+      const child = await startChild<typeof agent>(agentWorkflowType, {
+        workflowId: this.idOf(agentId, run),
+        args: [start, null],
+        parentClosePolicy: ParentClosePolicy.ABANDON,
+        cancellationType: ChildWorkflowCancellationType.ABANDON,
+        workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+        workflowTaskTimeout: '2 seconds',
+        staticSummary: `${agentId}: ${start.role}`,
+      });
+      turn.hasStarted = true;
+      turn.tellsEnd = tellsEnd;
+      if (this.isMoving && !tellsEnd) void this.moveOne(turn);
+      void this.hearEnd(turn, child.result());
+    } catch (error) {
+      this.underWay.delete(run);
+      this.thrown(agentId, run, 'EAGENTDOWN', rootMessage(error));
+    }
+  }
+
+  private async hearEnd(turn: Turn, result: Promise<TurnEnded>): Promise<void> {
+    const { agentId, run } = turn;
+    try {
+      const ended = await result;
+      if (!turn.tellsEnd) this.options.push(ended);
+    } catch (error) {
+      this.thrown(agentId, run, 'EAGENTDOWN', rootMessage(error));
+    } finally {
+      this.underWay.delete(run);
+    }
+  }
+
+  /** Asked once, however many begin at once; where it fails, each of them has failed, and the next asks again. */
+  private async place(): Promise<ToolPlace> {
+    this.asked ??= this.options.place();
+    try {
+      return await this.asked;
+    } catch (error) {
+      this.asked = null;
+      throw error;
+    }
+  }
+
+  private needsPlace(agentId: string): boolean {
+    const { agents, setup } = this.options.state();
+    const tools = agentOf({ agents }, agentId)?.plan.tools ?? [];
+    return setup.workspace !== undefined || tools.some((name) => !teamTools.has(name));
+  }
+
+  private thrown(agentId: string, run: number, code: string, message: string): void {
+    const outcome = { type: 'thrown' as const, code, message };
+    this.options.push({ type: 'ENDED', agentId, run, outcome, text: null, usage: noAmount });
+  }
+
+  /** What another run has started may be closed from outside without a word. */
+  private watch(): void {
+    if (this.isWatching || this.underWay.size === 0) return;
+    this.isWatching = true;
+    void this.lookForLost();
+  }
+
+  private async lookForLost(): Promise<void> {
+    while (this.underWay.size > 0) {
+      await sleep(watchMs, { summary: 'are the turns still there?' });
+      const turns = [...this.underWay.values()].filter(({ tellsEnd }) => tellsEnd);
+      const ids = new Map(turns.map((turn) => [this.idOf(turn.agentId, turn.run), turn]));
+      for (const id of await teamUpkeep.lostTurns({ workflowIds: [...ids.keys()] })) {
+        const turn = ids.get(id);
+        if (!turn || !this.underWay.delete(turn.run)) continue;
+        this.thrown(turn.agentId, turn.run, 'EAGENTDOWN', 'its workflow was closed from outside');
+      }
+    }
+    this.isWatching = false;
+  }
+}
+
+const stopWord: TeamWord = { type: 'STOP', message: 'its team went back to an earlier point', text: null };

@@ -1,0 +1,214 @@
+import {
+  CancellationScope,
+  condition,
+  continueAsNew,
+  getExternalWorkflowHandle,
+  log,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { openTurn, type TurnEffect, type TurnState } from '../src/domain/agent/state.js';
+import { stepTurn, type TurnEvent } from '../src/domain/agent/turn.js';
+import { noAmount } from '../src/domain/budget.js';
+import type { TurnWord } from '../src/domain/team/effects.js';
+import type { TurnStart } from '../src/domain/team/turn-start.js';
+import { createCalls, type Fault } from './calls.js';
+import { teamSignal, turnSignal } from './messages.js';
+import { modelCalls, toolsOn } from './options.js';
+import { refusal, rootMessage } from './work.js';
+
+/** What a turn leaves to its team. */
+export type TurnEnded = Extract<TurnWord['event'], { type: 'ENDED' }>;
+
+/** What continue-as-new carries. */
+export interface AgentRun {
+  turn: TurnState;
+  inbox: TurnEvent[];
+  /** Decided, and not begun by the run before. */
+  wanted: TurnEffect[];
+  /** The team may be another run than the one that has started this, and hears of its end by a signal alone. */
+  tellsEnd: boolean;
+}
+
+/** What goes into the world. */
+type TurnCallEffect = Extract<TurnEffect, { type: 'ask_model' | 'call' }>;
+
+/** Calls of tools at once. */
+const callsAtOnce = 16;
+
+/**
+ * One question to one agent (spec 05): its model is asked, its tools are called, and it is asked again, each durably, until its
+ * answer asks for nothing more. The team owns its context; a turn reads and writes it by signals. The team's word holds it,
+ * lets it go on, and stops it.
+ */
+export async function agent(start: TurnStart, carried?: AgentRun | null): Promise<TurnEnded> {
+  if (start?.teamId === undefined || start.view === undefined)
+    throw refusal('invalid_request', 'an agent is started by its team; start a team with POST /v1/teams');
+  const { teamId, agentId, run, epoch, maxRounds } = start;
+  const state: AgentRun = carried ?? {
+    turn: openTurn({ teamId, agentId, run, maxRounds }, start.view),
+    inbox: [{ type: 'START' }],
+    wanted: [],
+    tellsEnd: start.tellsEnd,
+  };
+  const heard = (event: TurnEvent): void => void state.inbox.push(event);
+  setHandler(teamSignal, (word) => {
+    if (word.type === 'MOVED') state.tellsEnd = true;
+    else heard(word);
+  });
+  // A cancel from outside is a stop like any other.
+  void CancellationScope.current().cancelRequested.catch(() => heard({ type: 'STOP', message: null, text: null }));
+
+  /** A team that is gone leaves nobody to work for. */
+  const tell = async (event: TurnWord['event']): Promise<void> => {
+    try {
+      await getExternalWorkflowHandle(teamId).signal(turnSignal, { epoch, event });
+    } catch (error) {
+      log.info('the team of this turn is gone', { teamId, error: rootMessage(error) });
+      heard({ type: 'STOP', message: 'its team has ended', text: null });
+    }
+  };
+
+  const act = async (effect: TurnCallEffect): Promise<TurnEvent> => {
+    if (effect.type === 'call') {
+      const { action } = effect;
+      const { callId, name } = action;
+      const given = 'given' in action ? action.given : {};
+      const { tools, place } = start;
+      const answer = await toolsOn(place.hostQueue).callTool.executeWithOptions({ summary: name }, [
+        {
+          workId: teamId,
+          traceId: start.traceId,
+          agentId,
+          callId,
+          name,
+          given,
+          allowed: tools,
+          capabilities: start.template?.capabilities ?? null,
+          folderOf: start.folderOf,
+          workspace: place.workspace,
+        },
+      ]);
+      return { type: 'CALLED', callId, answer };
+    }
+    const { round } = effect;
+    const summary = round === 1 ? agentId : `${agentId}, round ${round}`;
+    const asked = await modelCalls.askModel.executeWithOptions({ summary }, [
+      {
+        workId: teamId,
+        traceId: start.traceId,
+        tenant: start.tenant,
+        agentId,
+        role: start.role,
+        run,
+        round,
+        adapter: start.adapter,
+        instructions: start.aside,
+        messages: state.turn.messages,
+        tools: start.tools,
+        subagentsEnabled: start.subagentsEnabled,
+        template: start.template,
+        overrides: start.overrides,
+        callsBefore: start.callsBefore + round - 1,
+        answerId: `call-${run}-${round}`,
+      },
+    ]);
+    return asked.type === 'said' ? { ...asked, type: 'SAID', round } : { ...asked, type: 'FAILED', round };
+  };
+
+  const loop = { call: (_: TurnCallEffect, work: () => Promise<TurnEvent>) => void work().then(heard) };
+  const waiting: TurnCallEffect[] = [];
+  let underWay = 0;
+  const beginNext = (): void => {
+    while (underWay < callsAtOnce) {
+      const next = waiting.shift();
+      if (!next) return;
+      underWay += 1;
+      calls.begin(next);
+    }
+  };
+  const inTurn = async (effect: TurnCallEffect): Promise<TurnEvent> => {
+    try {
+      return await act(effect);
+    } finally {
+      underWay -= 1;
+      beginNext();
+    }
+  };
+  const calls = createCalls<TurnCallEffect, TurnEvent>({ loop, act: inTurn, faultOf });
+
+  const perform = (effect: TurnEffect): void => {
+    switch (effect.type) {
+      case 'read':
+        return void tell({ ...effect, type: 'READ', agentId, run });
+      case 'stop':
+        waiting.length = 0;
+        return calls.stop(() => true);
+      case 'call':
+        if ('command' in effect.action) {
+          const { callId, command } = effect.action;
+          return void tell({ type: 'COMMAND', agentId, run, callId, command });
+        }
+    }
+    waiting.push(effect);
+    beginNext();
+  };
+
+  const takeHeard = (): TurnEffect[] => {
+    const wanted = state.wanted.splice(0);
+    for (let event = state.inbox.shift(); event !== undefined; event = state.inbox.shift()) {
+      const step = stepTurn(state.turn, event);
+      state.turn = step.turn;
+      // What was wanted before a stop is not begun any more.
+      if (step.effects.some(({ type }) => type === 'stop')) wanted.length = 0;
+      wanted.push(...step.effects);
+    }
+    setCurrentDetails(
+      `${start.role}: ${state.turn.phase}, round ${state.turn.round}${state.turn.isHeld ? ', paused' : ''}`,
+    );
+    return wanted;
+  };
+
+  const isOver = (): boolean => state.turn.phase === 'OVER';
+  return await CancellationScope.nonCancellable(async () => {
+    while (!isOver()) {
+      await condition(() => state.inbox.length > 0 || state.wanted.length > 0);
+      const wanted = takeHeard();
+      const canContinue = workflowInfo().continueAsNewSuggested && underWay === 0 && waiting.length === 0;
+      if (canContinue && !isOver()) {
+        state.wanted = wanted;
+        await continueAsNew<typeof agent>({ ...start, view: { ids: [], add: [] } }, state);
+      }
+      for (const effect of wanted) perform(effect);
+    }
+    // What was stopped says how far it had come, and what it has used.
+    await condition(() => calls.isIdle);
+    takeHeard();
+    const ended = endOf(start, state.turn);
+    if (state.tellsEnd) await tell(ended);
+    return ended;
+  });
+}
+
+const endOf = ({ agentId, run }: TurnStart, turn: TurnState): TurnEnded => ({
+  type: 'ENDED',
+  agentId,
+  run,
+  outcome: turn.outcome ?? { type: 'stopped', message: null },
+  text: turn.text,
+  usage: turn.spent,
+  calls: turn.round,
+  wrote: turn.wrote,
+});
+
+/** A call that no worker brought to its end. */
+const faultOf = (effect: TurnCallEffect, { code, message, isStopped }: Fault): TurnEvent => {
+  if (effect.type === 'ask_model') {
+    const { round } = effect;
+    return { type: 'FAILED', round, code, message, text: null, usage: noAmount };
+  }
+  const { callId } = effect.action;
+  const why = isStopped ? 'it was stopped' : message;
+  return { type: 'CALLED', callId, answer: { status: 'error', code, message: why } };
+};

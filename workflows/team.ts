@@ -1,0 +1,150 @@
+import { condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
+import type { Json } from '../src/contracts/frames.js';
+import type { TeamStatus } from '../src/contracts/team-status.js';
+import { contextInfo } from '../src/domain/team/context/info.js';
+import type { CallAnswer, TeamEffect, TeamEvent } from '../src/domain/team/effects.js';
+import type { TeamSetup } from '../src/domain/team/setup.js';
+import { isOver, openTeamState, type TeamState } from '../src/domain/team/state.js';
+import { stepTeam } from '../src/domain/team/team.js';
+import { teamTurns } from '../src/domain/team/team-turns.js';
+import { turnsAgain } from '../src/domain/team/turns-again.js';
+import type { ToolPlace } from '../src/domain/team/turn-start.js';
+import { teamDetails, teamStatus } from '../src/domain/team/view.js';
+import { describeWaiting } from '../src/domain/team/waiting.js';
+import { nextDue } from '../src/domain/team/waits.js';
+import { openWork, type WorkState } from '../src/domain/work-state.js';
+import { AgentTurns } from './agent-turns.js';
+import { contextQuery, teamUpdate, turnSignal } from './messages.js';
+import { calls, teamUpkeep } from './options.js';
+import { refusal, WorkLoop, type WorkKind } from './work.js';
+
+/** A call from outside has a number, by which its caller finds the answer. */
+type TeamWorkEvent = TeamEvent & { caller?: number };
+type TeamWorkEffect = TeamEffect | { type: 'answered'; caller: number; answer: CallAnswer };
+
+const teamKind: WorkKind<TeamState, TeamWorkEvent, TeamWorkEffect, TeamStatus> = {
+  name: 'team',
+  step: (before, event, now) => {
+    const { team: work, effects, events, answer } = stepTeam(before, event, now);
+    const { caller } = event;
+    const answered = caller !== undefined && answer ? [{ type: 'answered' as const, caller, answer }] : [];
+    return { work, effects: [...effects, ...answered], events };
+  },
+  isOver,
+  nextDue,
+  status: teamStatus,
+  details: teamDetails,
+  waitingFor: (team) => describeWaiting(team)?.for ?? null,
+  turns: teamTurns,
+  confidence: ({ agents }) => agents.filter(({ state }) => state === 'COMPLETED').length / Math.max(1, agents.length),
+  tick: { type: 'TICK' },
+  cancel: { type: 'CANCEL' },
+};
+
+interface TeamRun extends WorkState<TeamState, TeamWorkEvent, TeamWorkEffect> {
+  /** Where tools work, once one was needed. */
+  place?: ToolPlace;
+}
+
+/** Milliseconds that a lite agent has for an answer. */
+const liteTimeoutMs = 600_000;
+
+/**
+ * A team of agents (spec 05): each question to one of them is a workflow of its own, so that it survives crashes and can be
+ * paused for days. Turns outlive this run of the team when it continues as new.
+ */
+export async function team(setup: TeamSetup, carried?: TeamRun | null, request?: Json): Promise<TeamStatus> {
+  if (setup?.agents === undefined || setup.liteAgents === undefined)
+    throw refusal('invalid_request', 'a team takes a setup; start it with POST /v1/teams');
+  const state: TeamRun =
+    carried ??
+    openWork<TeamState, TeamWorkEvent, TeamWorkEffect>(openTeamState(setup, workflowInfo().startTime.getTime()), {
+      type: 'START',
+    });
+  const loop = new WorkLoop(teamKind, state, setup.webhooks);
+  const turns = new AgentTurns({
+    state: () => state.work,
+    epoch: () => loop.epoch,
+    place: async () => {
+      const place = state.place ?? (await teamUpkeep.prepareTools({ workspace: setup.workspace ?? null }));
+      state.place = place;
+      return place;
+    },
+    push: (event) => loop.push(event),
+  });
+  const answers = new Map<number, CallAnswer>();
+  let callers = 0;
+
+  setHandler(contextQuery, (agentId) => contextInfo(state.work.contexts, agentId, true), {
+    description: 'What the window of an agent holds',
+  });
+  setHandler(turnSignal, (word) => turns.hear(word));
+  setHandler(
+    teamUpdate,
+    async (call) => {
+      callers += 1;
+      const caller = callers;
+      loop.push({ ...call, caller });
+      await condition(() => answers.has(caller));
+      const answer = answers.get(caller)!;
+      answers.delete(caller);
+      return answer;
+    },
+    { description: 'A call of the executor: spawn, pause, resume, cancel, ask, delegate and so on' },
+  );
+
+  const askLite = async (effect: Extract<TeamEffect, { type: 'ask_lite' }>): Promise<TeamWorkEvent> => {
+    const { patternId, liteId, content } = effect;
+    const lite = setup.liteAgents.find((one) => one.liteId === liteId);
+    const heard = (answer: Json): TeamWorkEvent => ({ type: 'LITE_ANSWERED', patternId, liteId, answer });
+    if (!lite) return heard(null);
+    const input = {
+      workId: setup.id,
+      traceId: setup.traceId,
+      role: liteId,
+      adapter: lite.adapter,
+      prompt: content,
+      instructions: '',
+      callsBefore: 0,
+      gaps: { fragment_ms: 500, message_ms: 5_000 },
+    };
+    try {
+      const { answer } = await calls(liteTimeoutMs).askAgent.executeWithOptions({ summary: liteId }, [input]);
+      return heard(answer);
+    } catch {
+      // One that fails is skipped (details 3.4); its activity stands in the history with the reason.
+      return heard(null);
+    }
+  };
+
+  return await loop.run({
+    begin: () => {
+      if (!state.isRestored && !state.forkedFrom) return turns.recover();
+      const wanted = state.resume ?? [];
+      const begun = new Set(wanted.flatMap((effect) => (effect.type === 'run_turn' ? effect.run : [])));
+      const again = turnsAgain(state.work, begun);
+      state.work = again.team;
+      state.resume = [...wanted, ...again.effects];
+    },
+    putBack: async () => {
+      await teamUpkeep.stopTurns({ teamId: setup.id, epoch: loop.epoch });
+    },
+    perform: (effect) => {
+      switch (effect.type) {
+        case 'answered':
+          answers.set(effect.caller, effect.answer);
+          return;
+        case 'ask_lite':
+          return loop.call(effect, () => askLite(effect));
+        default:
+          return turns.perform(effect);
+      }
+    },
+    taken: () => {
+      if (workflowInfo().continueAsNewSuggested) turns.move();
+    },
+    isBusy: () => turns.isBusy,
+    continueAsNew: () => continueAsNew<typeof team>(setup, loop.carried(state), request),
+    close: () => turns.close(),
+  });
+}
