@@ -1,6 +1,7 @@
 import type { Context } from '@opentelemetry/api';
 import type { Adapter } from '../src/contracts/adapter.js';
 import type { ControlFrame, FinalFrame, Frame, Usage } from '../src/contracts/frames.js';
+import type { Tier } from '../src/contracts/session.js';
 import type { ContextMessage } from '../src/domain/team/context/message.js';
 import type { ModelCall, ToolDefinition } from '../src/domain/team/model-call.js';
 
@@ -27,6 +28,9 @@ export interface AgentRequest {
   workspace?: string | undefined;
   /** How many calls of this agent ended before this one: a script plays on from there (spec 10 "scripted"). */
   callsBefore: number;
+  /** Whose call it is, and how urgent, where a provider's limits make calls wait; left out: the default tenant's, silver. */
+  tenant?: string | undefined;
+  tier?: Tier | undefined;
 }
 
 export interface AgentContext {

@@ -10,6 +10,7 @@ import type { DatedPrice } from './domain/ledger/prices.js';
 import { inlineBytesPreset, maxPayloadBytes } from './domain/payload-limit.js';
 import type { RetentionRules } from './domain/retention.js';
 import { apiKeysSchema, checkKeys, keysFileOf } from './key-settings.js';
+import { type LimitSettings, limitSettingsSchema, noLimitSettings } from './limit-settings.js';
 import { webhookHostsSchema } from './webhook-settings.js';
 
 /** Every adapter kind an operator may name in PARLEY_POLICY. */
@@ -124,6 +125,7 @@ const environmentSchema = z
     PARLEY_POLICY: json(policySchema, policyExample).optional(),
     PARLEY_WINDOW: json(windowSchema, '{"max_parallel":20,"max_tokens":200000,"max_usd_micros":5000000}').optional(),
     PARLEY_PRICES: json(pricesSchema, '{"openai/my-model":{"input":0.5,"output":1.5}}').optional(),
+    PARLEY_PROVIDER_LIMITS: limitSettingsSchema.optional(),
     PARLEY_TRUSTED_COMMANDS: json(trustedCommandsSchema, trustedExample).optional(),
     PARLEY_WORKSPACES: foldersSchema.optional(),
     PARLEY_SANDBOX_BACKENDS: backendsSchema.default(['bubblewrap', 'docker']),
@@ -219,6 +221,8 @@ export interface Config {
   window: { max_parallel?: number | undefined; max_tokens?: number | undefined; max_usd_micros?: number | undefined };
   /** By provider/model or provider/*, US dollars for a million tokens. */
   prices: Record<string, DatedPrice[]>;
+  /** What providers allow to all workers together, and the shares of tenants. */
+  limits: LimitSettings;
   trustedCommands: string[][];
   /** Absolute paths; a workspace is one of these folders or lies below one. */
   workspaces: string[];
@@ -328,6 +332,7 @@ export const loadConfig = (environment: NodeJS.ProcessEnv): Config => {
     policy: data.PARLEY_POLICY ?? { default: {}, tenants: {} },
     window: data.PARLEY_WINDOW ?? {},
     prices: data.PARLEY_PRICES ?? {},
+    limits: data.PARLEY_PROVIDER_LIMITS ?? noLimitSettings,
     trustedCommands: data.PARLEY_TRUSTED_COMMANDS ?? [],
     workspaces: data.PARLEY_WORKSPACES ?? [process.cwd(), tmpdir()],
     sandbox: {

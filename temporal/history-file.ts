@@ -4,6 +4,7 @@ import { cleanUpWorkflowType } from '../src/domain/clean-up.js';
 import { isMembers, valueAt } from '../src/domain/export/changes.js';
 import { exportOf } from '../src/domain/export/document.js';
 import type { Replayable } from '../src/domain/export/report.js';
+import { governorWorkflowType } from '../src/domain/governor/messages.js';
 import { webhookWorkflowType } from '../src/domain/webhook/setup.js';
 import {
   coordinatorWorkflowType,
@@ -25,7 +26,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 };
 
 /** Parley's own upkeep, which is no kind of work. */
-const upkeep = new Set<string>([cleanUpWorkflowType, webhookWorkflowType]);
+const upkeep = new Set<string>([cleanUpWorkflowType, governorWorkflowType, webhookWorkflowType]);
 
 const started = '/events/0/workflowExecutionStartedEventAttributes';
 

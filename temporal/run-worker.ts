@@ -5,6 +5,9 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { createAgents } from '../activities/adapters/index.js';
 import { createActivities } from '../activities/index.js';
+import { createProviderGovernor } from '../activities/governor/index.js';
+import { createGovernorLink } from '../activities/governor/link.js';
+import { createGovernorMetrics } from '../activities/governor/metrics.js';
 import { createLink } from '../activities/link.js';
 import { createWorkMetrics } from '../activities/metrics.js';
 import { createWebhookSender } from '../activities/webhooks/sender.js';
@@ -18,6 +21,7 @@ import { createTeamTurns } from './team-turns.js';
 import { converterOf } from './data-converter.js';
 import { workflowSinks } from './workflow-sinks.js';
 import { hostQueueOf } from './host-queue.js';
+import { workerIdentity } from './identity.js';
 import { failDeadAttempts } from './recovery.js';
 import { parleyTaskQueue } from './task-queue.js';
 import { openWorkerParts } from './worker-parts.js';
@@ -54,11 +58,19 @@ export interface RunningWorker {
 export async function runWorker(options: RunWorkerOptions): Promise<RunningWorker> {
   const { config, connection, client, namespace, bus, logger, environment, taskQueue = parleyTaskQueue } = options;
   const sandbox = openSandbox(config, environment);
+  const governor = createProviderGovernor({
+    limits: config.limits,
+    link: createGovernorLink(client, taskQueue),
+    metrics: createGovernorMetrics(options.registry),
+    name: workerIdentity(),
+    onError: (error, what) => logger.warn({ err: error }, what),
+  });
   const agents = createAgents({
     environment,
     sandbox,
     trustedCommands: [...config.trustedCommands, ...(options.trustedCommands ?? [])],
     prices: createPrices(config.prices),
+    governor,
   });
   const metrics = createWorkMetrics(options.registry);
   const hostQueue = hostQueueOf(config.dataFolder, taskQueue);
@@ -119,6 +131,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
     await run;
     await recovered;
     await agents.close();
+    await governor.close();
     await webhooks.close();
     await parts.close();
   };

@@ -87,7 +87,6 @@ export const openModel = async (
   const model = modelFor(adapter, environment, gatedFetch(requests.over(fetch), gate));
   const chat = openChat(model.provider, adapter.model, request, call);
   const tools = toolSetOf(request);
-  const presetTokens = request.messages === undefined ? defaultMaxTokens : agentMaxTokens;
   const temperature = adapter.temperature ?? request.temperature ?? null;
   const result = streamText({
     model: model.model,

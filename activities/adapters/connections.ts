@@ -73,10 +73,15 @@ class DispatchWatch extends DecoratorHandler implements Dispatcher.DispatchHandl
  */
 export const fetchOver = (
   dispatcher: Dispatcher,
+  /** A connection carries a request of the call: its first, or one that is tried again. */
+  onStart: () => void = () => {},
 ): { fetch: typeof globalThis.fetch; dispatched: Promise<'dispatched'> } => {
   let start = (): void => {};
   const dispatched = new Promise<'dispatched'>((resolve) => {
-    start = () => resolve('dispatched');
+    start = () => {
+      onStart();
+      resolve('dispatched');
+    };
   });
   const watched = dispatcher.compose(
     (dispatch) => (options, handler) => dispatch(options, new DispatchWatch(handler, start)),

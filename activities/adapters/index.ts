@@ -1,8 +1,13 @@
 import type { Dispatcher } from 'undici';
 import { ParleyError } from '../../src/domain/errors.js';
+import type { Adapter } from '../../src/contracts/adapter.js';
 import type { Prices } from '../../src/pricing.js';
 import type { AgentFrame, AgentPort, AgentRequest } from '../ports.js';
 import type { SandboxPort } from '../sandbox/port.js';
+import { governedFrames } from '../governor/governed-frames.js';
+import type { Admission, ProviderGovernor } from '../governor/port.js';
+import { mostTokens } from '../governor/tokens.js';
+import { providerOf } from '../metrics.js';
 import { type Call, startCall } from './frame-stream.js';
 import { openModel } from './ai-sdk.js';
 import { type Clock, systemClock } from './clock.js';
@@ -22,6 +27,8 @@ export interface AgentsOptions {
   prices: Prices;
   /** Connections to use instead of a pool of one's own; they are left open by `close`. */
   dispatcher?: Dispatcher;
+  /** Keeps providers' limits over all workers; left out: nobody does. */
+  governor?: ProviderGovernor;
   clock?: Clock;
   /** Where programs run; the worker's own folder by default. */
   cwd?: string;
@@ -31,6 +38,16 @@ export interface Agents extends AgentPort {
   /** Ends every call under way and closes the connections. May be called twice. */
   close(): Promise<void>;
 }
+
+/** What an answer may have where neither the call nor its adapter says. */
+const ungivenMaxTokens = 1024;
+
+/** Of a provider that nobody limits. */
+const free: Admission = { sent: () => undefined, end: () => undefined };
+
+/** What is paid for by the token, and asks its provider by itself. */
+const isModel = ({ kind }: Adapter): boolean =>
+  kind === 'openai-compatible' || kind === 'openai' || kind === 'anthropic';
 
 /** Every adapter of spec 10 behind the one port, chosen by `adapter.kind`. */
 export const createAgents = (options: AgentsOptions): Agents => {
@@ -48,7 +65,12 @@ export const createAgents = (options: AgentsOptions): Agents => {
       case 'openai-compatible':
       case 'openai':
       case 'anthropic':
-        return openModel(adapter, request, call, { environment, prices, dispatcher });
+        return openModel(adapter, request, call, {
+          environment,
+          prices,
+          dispatcher,
+          admit: (tokens) => admit(request, call, tokens),
+        });
       case 'command':
         return openCommand(adapter, request, call, { environment, trustedCommands, sandbox, cwd });
       case 'http':
@@ -60,12 +82,33 @@ export const createAgents = (options: AgentsOptions): Agents => {
         );
     }
   };
+  const governs = (adapter: Adapter): boolean =>
+    options.governor?.governs(providerOf(adapter), isModel(adapter)) === true;
+  const admit = async ({ adapter, tenant, tier }: AgentRequest, call: Call, tokens: number): Promise<Admission> => {
+    if (!options.governor || !governs(adapter)) return free;
+    const model = 'model' in adapter ? adapter.model : adapter.kind;
+    const asked = { provider: providerOf(adapter), model, tenant: tenant ?? 'default', tier: tier ?? 'silver', tokens };
+    return await options.governor.admit(asked, call.signal);
+  };
+  /** A model admits each of its requests by itself, as it may make several; anything else is one call. */
+  const openGoverned = async (request: AgentRequest, call: Call): Promise<AsyncIterable<AgentFrame>> => {
+    if (isModel(request.adapter) || !governs(request.adapter)) return await openBy(request, call);
+    const text = request.prompt + (request.instructions ?? '');
+    const admission = await admit(request, call, mostTokens(text) + (request.maxTokens ?? ungivenMaxTokens));
+    admission.sent();
+    try {
+      return governedFrames(await openBy(request, call), admission, call.signal);
+    } catch (error) {
+      admission.end({ outcome: 'failed', tokens: null });
+      throw error;
+    }
+  };
   return {
     open: async (request, context) => {
       if (closed) throw new ParleyError('EDRAINING', 'this worker is stopping and takes no new calls');
       const call = startCall(context, live);
       try {
-        return await openBy(request, call);
+        return await openGoverned(request, call);
       } catch (error) {
         call.abort();
         call.unlink();

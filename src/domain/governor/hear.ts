@@ -16,8 +16,8 @@ export type GovernorEvent =
   /** Told early, a long call counts for one window and no longer. */
   | { type: 'sent'; id: string; agoMs: number }
   | ({ type: 'ended'; id: string } & Ending)
-  /** All grants of the worker stand for as long again. */
-  | { type: 'alive'; worker: string }
+  /** Grants of the worker stand for as long again: those it names, else all. What it does not know of it cannot end. */
+  | { type: 'alive'; worker: string; ids?: string[] }
   | { type: 'dead'; worker: string }
   | { type: 'settings'; settings: GovernorSettings };
 
@@ -99,8 +99,10 @@ export const hear = (draft: GovernorDraft, event: GovernorEvent, now: number, ji
     }
     case 'alive': {
       const expiresAt = now + draft.settings.leaseMs;
+      const named = event.ids && new Set(event.ids);
       for (const grant of draft.grants.values()) {
-        if (grant.worker === event.worker) draft.grants.set(grant.id, { ...grant, expiresAt });
+        if (grant.worker !== event.worker || named?.has(grant.id) === false) continue;
+        draft.grants.set(grant.id, { ...grant, expiresAt });
       }
       return {};
     }

@@ -2,8 +2,9 @@ import type { ProviderLimits, TenantWeights } from '../../contracts/provider-lim
 import type { PoolLimits } from './pool.js';
 import type { GovernorSettings } from './state.js';
 
-/** A worker says that it is alive a few times within this. */
-const leaseMs = 30_000;
+/** A worker says that it is alive a few times within a lease; where windows are short, so is it. */
+const shortestLeaseMs = 5_000;
+const longestLeaseMs = 30_000;
 const maxQueued = 10_000;
 
 const poolLimits = (
@@ -26,7 +27,7 @@ export const governorSettings = (
   limits: poolLimits(limits),
   models: Object.entries(limits.models).map(([model, given]) => ({ model, limits: poolLimits(given) })),
   weights: Object.entries(weights).map(([tenant, weight]) => ({ tenant, weight })),
-  leaseMs,
+  leaseMs: Math.min(longestLeaseMs, Math.max(shortestLeaseMs, limits.window_ms)),
   agingMs: limits.window_ms,
   breaker: { failures: 5, coolMs: 5_000, longestCoolMs: 60_000 },
   backoffMs: 1_000,

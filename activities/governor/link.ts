@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { type Client, isGrpcServiceError, WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  type GovernorAnswer,
+  governorId,
+  type GovernorSaid,
+  type GovernorStart,
+  governorWorkflowType,
+} from '../../src/domain/governor/messages.js';
+import type { GovernorSettings } from '../../src/domain/governor/state.js';
+import { exchangeUpdate, saidSignal } from '../../workflows/governor-messages.js';
+
+/** A worker's way to the governors, by provider alone. */
+export interface GovernorLink {
+  /**
+   * Answers once there is something to tell. A governor that is not there is started.
+   * @throws what Temporal throws: none of what was said is known to be heard then
+   */
+  exchange(settings: GovernorSettings, said: GovernorSaid): Promise<GovernorAnswer>;
+  /** @returns false where there is no governor, so that none of its grants stands any more */
+  say(provider: string, said: GovernorSaid): Promise<boolean>;
+}
+
+/** By how much a call may be on its way for longer than a window when its governor is ended from outside. */
+const onTheWayMs = 2_000;
+/** The gRPC status NOT_FOUND. */
+const notFound = 5;
+
+const isGone = (error: unknown): boolean => {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof WorkflowNotFoundError) return true;
+    if (isGrpcServiceError(cause) && cause.code === notFound) return true;
+  }
+  return false;
+};
+
+export const createGovernorLink = (client: Client, taskQueue: string): GovernorLink => {
+  /** What a governor that was ended from outside had let out cannot be known: the next one waits until it no longer counts. */
+  const pausedUntil = async (id: string, { windowMs }: GovernorSettings): Promise<number> => {
+    try {
+      const { status, closeTime } = await client.workflow.getHandle(id).describe();
+      const isByItself = status.name === 'COMPLETED' || closeTime === undefined;
+      return isByItself ? 0 : closeTime.getTime() + windowMs + onTheWayMs;
+    } catch (error) {
+      if (isGone(error)) return 0;
+      throw error;
+    }
+  };
+
+  const startOf = async (id: string, settings: GovernorSettings) =>
+    new WithStartWorkflowOperation(governorWorkflowType, {
+      workflowId: id,
+      taskQueue,
+      args: [{ settings, pausedUntil: await pausedUntil(id, settings) } satisfies GovernorStart],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowTaskTimeout: '2 seconds',
+      staticSummary: `Limits of ${settings.provider}`,
+      staticDetails:
+        'Keeps the limits of a provider over all workers. It holds no work; without calls it ends by itself.',
+    });
+
+  return {
+    exchange: async (settings, said) => {
+      const id = governorId(taskQueue, settings.provider);
+      const args: [GovernorSaid] = [said];
+      try {
+        return await client.workflow.getHandle(id).executeUpdate(exchangeUpdate, { args, updateId: randomUUID() });
+      } catch (error) {
+        if (!isGone(error)) throw error;
+      }
+      return await client.workflow.executeUpdateWithStart(exchangeUpdate, {
+        args: [{ ...said, settings }],
+        updateId: randomUUID(),
+        startWorkflowOperation: await startOf(id, settings),
+      });
+    },
+    say: async (provider, said) => {
+      try {
+        await client.workflow.getHandle(governorId(taskQueue, provider)).signal(saidSignal, said);
+        return true;
+      } catch (error) {
+        if (isGone(error)) return false;
+        throw error;
+      }
+    },
+  };
+};

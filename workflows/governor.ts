@@ -1,0 +1,223 @@
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  isCancellation,
+  setCurrentDetails,
+  setHandler,
+  setWorkflowOptions,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { governorDetails } from '../src/domain/governor/details.js';
+import { stepGovernor } from '../src/domain/governor/governor.js';
+import type { GovernorEvent, Refusal } from '../src/domain/governor/hear.js';
+import {
+  beginGovernor,
+  type GovernorAnswer,
+  type GovernorCarried,
+  type GovernorSaid,
+  type GovernorStart,
+} from '../src/domain/governor/messages.js';
+import { heardOfBusy, isForgettable, silentAt, silentWorkers } from '../src/domain/governor/presence.js';
+import { isSaid } from '../src/domain/governor/said.js';
+import type { Grant } from '../src/domain/governor/state.js';
+import { providerStatus } from '../src/domain/governor/view.js';
+import { exchangeUpdate, saidSignal } from './governor-messages.js';
+import { statusQuery } from './messages.js';
+import { refusal } from './work.js';
+
+/** Without a call for so long a governor ends itself; the next call starts another one. */
+const idleMs = 3_600_000;
+/** Answers held back at a time: a server takes ten updates of a workflow at once, and others have to get through. */
+const mostHeld = 6;
+/** By which each worker that waits lengthens the pause of those whose answers are not held back. */
+const pauseMsPerWorker = 100;
+
+/** A worker's open question. */
+interface Held {
+  worker: string;
+  since: number;
+  isOver: boolean;
+  waitMs: number;
+}
+
+/** What a worker is to be told. */
+interface Mail {
+  granted: Grant[];
+  refused: Refusal[];
+}
+
+/** The state, and what one run does with it. Nothing but `step` changes it, once for all that came in together. */
+class GovernorRun {
+  private readonly heard: Record<string, number>;
+  private governor: GovernorCarried['governor'];
+  private events: GovernorEvent[] = [];
+  private held: Held[] = [];
+  private readonly mail = new Map<string, Mail>();
+  private idleSince: number;
+  private latest = 0;
+  private alarm: { at: number; scope: CancellationScope } | null = null;
+  private isDue = true;
+  private isClosing = false;
+
+  constructor(start: GovernorStart) {
+    ({ governor: this.governor, heard: this.heard } = beginGovernor(start));
+    this.idleSince = this.now();
+  }
+
+  get isStirred(): boolean {
+    return this.isDue || this.events.length > 0;
+  }
+
+  get carried(): GovernorCarried {
+    return { governor: this.governor, heard: heardOfBusy(this.governor, this.heard) };
+  }
+
+  /** Nobody has wanted anything for long, and nothing that it knows matters any more. */
+  get isSpent(): boolean {
+    const now = this.now();
+    return now >= this.idleSince + idleMs && isForgettable(this.governor, now);
+  }
+
+  status = () => providerStatus(this.governor, this.now());
+
+  take = (said: GovernorSaid): void => {
+    if (!isSaid(said)) return; // sent by hand: workers say nothing else
+    const { worker, settings, events } = said;
+    this.heard[worker] = this.now();
+    if (settings && JSON.stringify(settings) !== JSON.stringify(this.governor.settings))
+      this.events.push({ type: 'settings', settings });
+    this.events.push(...events);
+  };
+
+  exchange = async (said: GovernorSaid): Promise<GovernorAnswer> => {
+    const { worker } = said;
+    this.take(said);
+    const held: Held = { worker, since: this.now(), isOver: this.isClosing, waitMs: 0 };
+    // A worker asks one question at a time: what it asked before was lost on the way.
+    for (const before of this.held) if (before.worker === worker) before.isOver = true;
+    this.held.push(held);
+    await condition(() => held.isOver);
+    this.held = this.held.filter((each) => each !== held);
+    const isLatest = !this.held.some((each) => each.worker === worker);
+    const { granted, refused }: Mail = (isLatest && this.mail.get(worker)) || { granted: [], refused: [] };
+    if (isLatest) this.mail.delete(worker);
+    const now = this.now();
+    return {
+      runId: workflowInfo().runId,
+      granted: granted.map(({ id, expiresAt }) => ({ id, leftMs: expiresAt - now })),
+      refused,
+      heldMs: now - held.since,
+      waitMs: held.waitMs,
+    };
+  };
+
+  step(): void {
+    const now = this.now();
+    const events = [...this.events, ...silentWorkers(this.governor, this.heard, now)];
+    this.events = [];
+    this.isDue = false;
+    const { governor, granted, refused, nextAt } = stepGovernor(this.governor, events, now, Math.random());
+    this.governor = governor;
+    const wanted = new Map(
+      events.flatMap((event) => (event.type === 'wanted' ? [[event.demand.id, event.demand.worker]] : [])),
+    );
+    for (const grant of granted) this.mailFor(grant.worker).granted.push(grant);
+    for (const each of refused) this.mailFor(wanted.get(each.id) ?? '').refused.push(each);
+    if (events.length > 0) this.idleSince = now;
+    this.release();
+    const silent = silentAt(governor, this.heard);
+    this.wakeAt(Math.min(nextAt ?? Infinity, silent, Math.max(this.idleSince + idleMs, now + 60_000)));
+    setCurrentDetails(governorDetails(this.status()));
+  }
+
+  /** Answers all questions, so that the run can end. */
+  async close(): Promise<void> {
+    this.isClosing = true;
+    for (const held of this.held) held.isOver = true;
+    await condition(allHandlersFinished);
+  }
+
+  reopen(): void {
+    this.isClosing = false;
+  }
+
+  private now(): number {
+    return (this.latest = Math.max(this.latest, Date.now()));
+  }
+
+  private mailFor(worker: string): Mail {
+    const mail = this.mail.get(worker) ?? { granted: [], refused: [] };
+    this.mail.set(worker, mail);
+    return mail;
+  }
+
+  /** Answers who has something to hear, or nothing to wait for; of the others the oldest when they are too many. */
+  private release(): void {
+    const waiting = new Set(this.governor.queue.map(({ worker }) => worker));
+    for (const worker of this.mail.keys()) if (this.heard[worker] === undefined) this.mail.delete(worker);
+    for (const held of this.held) held.isOver ||= this.mail.has(held.worker) || !waiting.has(held.worker);
+    const open = this.held.filter(({ isOver }) => !isOver);
+    for (const held of open.slice(0, Math.max(0, open.length - mostHeld))) {
+      held.isOver = true;
+      held.waitMs = pauseMsPerWorker * waiting.size;
+    }
+  }
+
+  /** An alarm that rings too early costs less than one that is set anew at each step. */
+  private wakeAt(at: number): void {
+    const now = this.now();
+    if (this.alarm && this.alarm.at <= at) return;
+    this.alarm?.scope.cancel();
+    const scope = new CancellationScope();
+    const alarm = { at, scope };
+    this.alarm = alarm;
+    void scope
+      .run(() => sleep(Math.max(1, at - now)))
+      .then(
+        () => {
+          if (this.alarm !== alarm) return;
+          this.alarm = null;
+          this.isDue = true;
+        },
+        (error: unknown) => {
+          if (!isCancellation(error)) throw error;
+        },
+      );
+  }
+}
+
+/**
+ * Keeps one provider's limits over all workers (spec 08 "Provider governor"): they say what they want to call and what became
+ * of it, and are told what may go out. No kind of work: it outlives all that it serves.
+ */
+export async function governor(start: GovernorStart): Promise<void> {
+  if (start?.settings === undefined)
+    throw refusal(
+      'invalid_request',
+      'a governor takes the limits of its provider; a worker that calls the provider starts it',
+    );
+  const run = new GovernorRun(start);
+  setHandler(statusQuery, run.status, { description: "The provider's limits, what is used of them, and who waits" });
+  setHandler(saidSignal, run.take, { description: 'What a worker wants or has ended' });
+  setHandler(exchangeUpdate, run.exchange, { description: 'The same, answered once a call of the worker may go out' });
+  for (;;) {
+    await condition(() => run.isStirred);
+    run.step();
+    const isLong = workflowInfo().continueAsNewSuggested;
+    if (!isLong && !run.isSpent) continue;
+    await run.close();
+    if (run.isStirred) run.step();
+    if (isLong) await continueAsNew<typeof governor>({ ...start, carried: run.carried });
+    if (run.isSpent) return;
+    run.reopen();
+  }
+}
+
+// Whichever version runs now: work of every version waits for it. A worker without a version may not speak of one.
+setWorkflowOptions(
+  () => (workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior: 'AUTO_UPGRADE' } : {}),
+  governor,
+);
