@@ -177,7 +177,7 @@ export const askModel = async (input: AskModelInput, ports: AskModelPorts): Prom
   const { attempt } = context.info;
   let text = '';
   const told = new ToldText(bus, workId, { lane_id: agentId, attempt: streamAttempt(callsBefore, attempt) });
-  const about = { team_id: workId, agent_id: agentId, role, run, round, adapter: adapter.kind, attempt };
+  const about = { team_id: workId, 'gen_ai.agent.id': agentId, role, run, round, adapter: adapter.kind, attempt };
   const failed = (code: string, message: string, usage: Amount): AskedModel => {
     return { type: 'failed', code, message, text: text === '' ? null : text, usage };
   };

@@ -1,3 +1,5 @@
+import { SpanStatusCode, trace } from '@opentelemetry/api';
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { ActivityCancellationDetails } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { Registry } from 'prom-client';
@@ -7,6 +9,7 @@ import { LocalBus } from '../../src/bus/local.js';
 import { adapterSchema } from '../../src/contracts/adapter.js';
 import type { PartialEvent } from '../../src/contracts/events.js';
 import type { Json } from '../../src/contracts/frames.js';
+import { spanIds } from '../../src/tracing.js';
 import { contextMessage } from '../support/agent-messages.js';
 import { type ModelServer, startModelServer } from '../support/model-server.js';
 import { type AdapterInput, agentsOf } from './adapters/agents.js';
@@ -34,7 +37,7 @@ const model = (): AdapterInput => ({
 
 const inputOf = (adapter: AdapterInput, given: Partial<AskModelInput> = {}): AskModelInput => ({
   workId: 'team-1',
-  traceId: '0'.repeat(32),
+  traceId: 'a'.repeat(32),
   tenant: 'default',
   agentId: 'worker-1',
   run: 1,
@@ -290,6 +293,47 @@ describe('an agent', () => {
     ],
   ])('that %s has failed, and is not asked again', async (_, entry, code, text) => {
     expect(await askAgent(script(entry))).toMatchObject({ type: 'failed', code, message: text, text: null });
+  });
+});
+
+describe('the spans of a call', () => {
+  const exporter = new InMemorySpanExporter();
+  beforeAll(() => {
+    const provider = new BasicTracerProvider({
+      spanProcessors: [new SimpleSpanProcessor(exporter)],
+      idGenerator: spanIds,
+    });
+    trace.setGlobalTracerProvider(provider);
+  });
+  afterAll(() => trace.disable());
+  beforeEach(() => exporter.reset());
+
+  test("are one by the agent's role, and in it that of the model", async () => {
+    models.mock.onMessage('Which colour?', { content: 'blue', usage: { prompt_tokens: 100, completion_tokens: 20 } });
+    await askAgent(model(), { role: 'painter', run: 2, round: 3 });
+    const [chat, agent, ...more] = exporter.getFinishedSpans();
+    expect(more).toEqual([]);
+    expect(agent?.name).toBe('painter');
+    expect(agent?.attributes).toEqual({
+      team_id: 'team-1',
+      'gen_ai.agent.id': 'worker-1',
+      role: 'painter',
+      run: 2,
+      round: 3,
+      adapter: 'openai-compatible',
+      attempt: 1,
+      tokens: 120,
+      usd_micros: 300,
+    });
+    expect(chat?.name).toBe('chat any');
+    expect(chat?.parentSpanId).toBe(agent?.spanContext().spanId);
+    expect(JSON.stringify([chat?.attributes, agent?.attributes])).not.toMatch(/colour|blue/);
+  });
+
+  test('say by its code why there was no answer', async () => {
+    await askAgent(script({ fail: { code: 'EWINDOW_AGENT', message: 'secret' } }));
+    const [agent] = exporter.getFinishedSpans();
+    expect(agent?.status).toEqual({ code: SpanStatusCode.ERROR, message: 'EWINDOW_AGENT' });
   });
 });
 

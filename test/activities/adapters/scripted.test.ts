@@ -1,5 +1,5 @@
 import type { Frame } from '../../../src/contracts/frames.js';
-import { agentsOf, allOf, type AdapterInput, listening, requestOf } from './agents.js';
+import { agentsOf, allOf, ask, type AdapterInput, listening, requestOf } from './agents.js';
 import { createManualClock } from './manual-clock.js';
 
 type Script = Extract<AdapterInput, { kind: 'scripted' }>['script'];
@@ -252,4 +252,55 @@ describe('adapters that are closed', () => {
     expect(await silence).toEqual({ done: true, value: undefined });
     await expect(agents.open(request, listening().context)).rejects.toMatchObject({ code: 'EDRAINING' });
   });
+});
+
+describe('a final with calls of tools', () => {
+  const look = { name: 'look', description: 'Looks.', parameters: {} };
+  const final = {
+    text: 'One moment.',
+    tool_calls: [
+      { name: 'look', arguments: { at: 'a' } },
+      { id: 'b', name: 'look' },
+    ],
+  };
+  const calls = [
+    { callId: 'call_1', name: 'look', arguments: { at: 'a' } },
+    { callId: 'b', name: 'look', arguments: {} },
+  ];
+  const finalOf = async (said: Script[number]['final'], tools: (typeof look)[] | undefined) => {
+    const adapter: AdapterInput = { kind: 'scripted', script: [{ partial: 'On' }, { final: said }] };
+    const { frames } = await ask(agentsOf(), adapter, tools === undefined ? {} : { tools });
+    return frames.at(-1);
+  };
+
+  test('calls them where the request has tools, even none', async () => {
+    expect(await finalOf(final, [look])).toMatchObject({ type: 'final', text: 'One moment.', calls });
+    expect(await finalOf(final, [])).toMatchObject({ calls });
+  });
+
+  test('leaves what was said before where it has no text', async () => {
+    const { tool_calls } = final;
+    expect(await finalOf({ tool_calls }, [look])).not.toHaveProperty('text');
+  });
+
+  test('is an answer like any other where the request has no tools', async () => {
+    const frame = await finalOf(final, undefined);
+    expect(frame).toMatchObject({ json: final });
+    expect(frame).not.toHaveProperty('calls');
+  });
+
+  test('is an answer where it has no member tool_calls', async () => {
+    expect(await finalOf({ text: 'x' }, [look])).toMatchObject({ json: { text: 'x' } });
+    expect(await finalOf(['tool_calls'], [look])).toMatchObject({ json: ['tool_calls'] });
+  });
+
+  test.each([[{ tool_calls: [] }], [{ tool_calls: 'look' }], [{ tool_calls: [{ name: 'look' }], more: 1 }]])(
+    'is refused where it means something else: %j',
+    async (said) => {
+      await expect(finalOf(said, [look])).rejects.toMatchObject({
+        code: 'EPROTO',
+        message: expect.stringMatching(/^the script's final is no answer with tool calls: /) as string,
+      });
+    },
+  );
 });
