@@ -3,8 +3,10 @@ import type { Json } from '../../src/contracts/frames.js';
 /** Most characters of an answer, as the JSON that the model is given (spec 05 leaves the number open). */
 export const maxAnswerChars = 200_000;
 
-/** Most of the way a cut text is left as it was; the word about it needs the rest. */
+/** Of the word about what is cut, at most. */
 const wordChars = 100;
+/** What stands around a text. */
+const restChars = 1_000;
 const number = new Intl.NumberFormat('en-US');
 
 /** Stands where some of a text's characters do not. */
@@ -39,18 +41,22 @@ const withShort = (value: Json, chars: number): Json => {
  */
 export const fitted = (answer: Json): Json => {
   if (sizeOf(answer) <= maxAnswerChars) return answer;
-  for (let chars = maxAnswerChars; chars >= 1_000; chars = Math.floor(chars * 0.7)) {
+  const least = withShort(answer, restChars);
+  if (sizeOf(least) > maxAnswerChars) return asText(answer);
+  for (let chars = maxAnswerChars - restChars; chars > restChars; chars = Math.floor(chars / 2)) {
     const shorter = withShort(answer, chars);
     if (sizeOf(shorter) <= maxAnswerChars) return shorter;
   }
-  // What has to be escaped in a text of JSON twice: quotes and backslashes, at most as many as there are characters.
-  for (let chars = maxAnswerChars; ; chars = Math.floor(chars * 0.7)) {
-    const status = typeof answer === 'object' && answer !== null && !Array.isArray(answer) ? answer['status'] : 'ok';
-    const cut = {
-      status: status ?? 'ok',
-      cut: 'too long: the answer as text',
-      text: headAndTail(JSON.stringify(answer), chars),
-    };
+  return least;
+};
+
+/** What is in it is escaped twice, so that nobody knows its length beforehand. */
+const asText = (answer: Json): Json => {
+  const isObject = typeof answer === 'object' && answer !== null && !Array.isArray(answer);
+  const status = (isObject ? answer['status'] : undefined) ?? 'ok';
+  const text = JSON.stringify(answer);
+  for (let chars = maxAnswerChars - restChars; ; chars = Math.floor(chars / 2)) {
+    const cut = { status, cut: 'too long: the answer as text', text: headAndTail(text, chars) };
     if (sizeOf(cut) <= maxAnswerChars) return cut;
   }
 };
