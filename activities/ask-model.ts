@@ -163,7 +163,17 @@ const wordsOf = ({ code, message }: { code: string; message: string }): string =
  * @throws ApplicationFailure invalid_request for overrides that no spawn would have taken
  */
 export const askModel = async (input: AskModelInput, ports: AskModelPorts): Promise<AskedModel> => {
-  const { workId, traceId, agentId, role = 'agent', run, round, timeoutMs = longestModelCallMs, callsBefore } = input;
+  const {
+    workId,
+    traceId,
+    tenant,
+    agentId,
+    role = 'agent',
+    run,
+    round,
+    timeoutMs = longestModelCallMs,
+    callsBefore,
+  } = input;
   const { bus, metrics, agents } = ports;
   const read = overridesOf(input.overrides);
   if ('faults' in read) {
@@ -184,6 +194,7 @@ export const askModel = async (input: AskModelInput, ports: AskModelPorts): Prom
   const call: AskInput = {
     workId,
     traceId,
+    tenant,
     role: agentId,
     personaId: role,
     adapter,

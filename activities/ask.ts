@@ -28,6 +28,8 @@ export interface AskInput {
   workspace?: string;
   /** Of a model whose adapter names none. */
   temperature?: number;
+  /** Whose call it is, where a provider's limits make calls wait. */
+  tenant?: string;
   /** What an agent of a team is asked with; the prompt is the same as one text. */
   messages?: AgentRequest['messages'];
   tools?: AgentRequest['tools'];
@@ -106,6 +108,7 @@ export const ask = async (
       ...(input.messages && { messages: input.messages }),
       ...(input.tools && { tools: input.tools }),
       callsBefore: input.callsBefore,
+      tenant: input.tenant,
     },
     {
       signal: controller.signal,
