@@ -92,6 +92,7 @@ export const createFanOutActivities = (ports: FanOutPorts) => {
       toldCall<Omit<Decided, 'usage'>>(
         {
           workId: setup.id,
+          tenant: setup.tenant,
           traceId: setup.traceId,
           role: `fan-out ${call.agentId}`,
           personaId: call.agentId,

@@ -12,6 +12,8 @@ export interface GroupInput {
   /** 32 hex digits: the trace that all spans of the session are in. */
   traceId: string;
   group: string;
+  /** Whose the calls are, where a provider's limits make them wait; left out: the default tenant's. */
+  tenant?: string;
   prompt: string;
   policy: SessionPolicy;
   window: WindowLimits;

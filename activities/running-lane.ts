@@ -119,6 +119,8 @@ export class RunningLane {
         adapter: setup.adapter,
         maxTokens: null,
         callsBefore: 0,
+        tenant: input.tenant,
+        tier: setup.tier,
       },
       {
         signal: this.controller.signal,

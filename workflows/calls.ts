@@ -2,6 +2,10 @@ import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import { fromFailure } from '../src/failure.js';
 import { rootMessage } from './work.js';
 
+/** Whose calls they are, as activities are told. The default tenant's go without, as they did before anybody asked for it. */
+export const callersTenant = ({ tenant }: { tenant: string }): { tenant?: string } =>
+  tenant === 'default' ? {} : { tenant };
+
 /** Why a call ended without an answer. */
 export interface Fault {
   code: string;

@@ -15,7 +15,7 @@ import { debateAsks } from '../src/domain/inbox/asks-of.js';
 import { needsHands } from '../src/domain/debate/rollback.js';
 import { noAmount } from '../src/domain/budget.js';
 import { toFailure } from '../src/failure.js';
-import { createCalls, type Fault } from './calls.js';
+import { callersTenant, createCalls, type Fault } from './calls.js';
 import { feedbackSignal, feedbackUpdate } from './messages.js';
 import { actionsOn, memoriesOn, roleCalls, tasksOn, verificationsOn } from './options.js';
 import { openWork, type WorkState } from '../src/domain/work-state.js';
@@ -134,6 +134,7 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
             {
               workId,
               traceId: setup.traceId,
+              ...callersTenant(setup),
               role: `debate ${role}`,
               speaker: role,
               purpose,

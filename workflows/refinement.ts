@@ -13,7 +13,7 @@ import { isOver, nextDue, stepRefinement } from '../src/domain/refinement/refine
 import type { RefinementSetup } from '../src/domain/refinement/setup.js';
 import { openRefinementState, type RefinementState } from '../src/domain/refinement/state.js';
 import { refinementDetails, refinementStatus } from '../src/domain/refinement/view.js';
-import { createCalls, type Fault } from './calls.js';
+import { callersTenant, createCalls, type Fault } from './calls.js';
 import { refinementCalls } from './options.js';
 import { openWork, type WorkState } from '../src/domain/work-state.js';
 import { refusal, WorkLoop, type WorkKind } from './work.js';
@@ -57,6 +57,7 @@ export async function refinement(
     const input = {
       workId: setup.id,
       traceId: setup.traceId,
+      ...callersTenant(setup),
       role: `refinement ${role}`,
       personaId: effect.agentId,
       adapter: effect.adapter,

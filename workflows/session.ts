@@ -33,6 +33,7 @@ import type { SessionEffect, SessionEvent } from '../src/domain/session/step.js'
 import { sessionDetails, sessionStatus } from '../src/domain/session/view.js';
 import { ParleyError } from '../src/domain/errors.js';
 import { toFailure } from '../src/failure.js';
+import { callersTenant } from './calls.js';
 import { directivesQuery, framesUpdate, reportSignal } from './messages.js';
 import { bus, calls, lanes, memories } from './options.js';
 import { openWork, type WorkState } from '../src/domain/work-state.js';
@@ -209,6 +210,7 @@ export async function session(
             {
               workId: setup.id,
               traceId: setup.traceId,
+              ...callersTenant(setup),
               group,
               prompt: setup.prompt,
               policy: setup.policy,
@@ -236,6 +238,7 @@ export async function session(
   const askInput = (role: string, prepared: CallSetup, prompt: string, instructions: string, callsBefore = 0) => ({
     workId: setup.id,
     traceId: setup.traceId,
+    ...callersTenant(setup),
     role,
     adapter: prepared.adapter,
     prompt,

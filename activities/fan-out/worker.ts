@@ -125,6 +125,7 @@ const call = async (input: WorkerInput, folder: string, ports: WorkerPorts): Pro
   const { outcome: end, usage } = await toldCall<WorkerCall['end']>(
     {
       workId,
+      tenant: input.tenant,
       traceId: input.traceId,
       role: `fan-out ${agentId}`,
       personaId: agentId,
