@@ -25,6 +25,7 @@ import { beating } from './asking.js';
 import { mend } from './mend.js';
 import type { ToldCallPorts } from './told-call.js';
 import { ToldText } from './told-text.js';
+import type { AgentTools } from './tools/port.js';
 
 /** One call of an agent's model (spec 05). */
 export interface AskModelInput {
@@ -65,7 +66,7 @@ export type AskedModel =
 
 export interface AskModelPorts extends ToldCallPorts {
   /** Tools that are not about agents, as models are offered them. */
-  tools: { list(): readonly ToolDefinition[] };
+  tools: Pick<AgentTools, 'ready' | 'list'>;
 }
 
 /** Milliseconds that a call may take where nobody says. */
@@ -136,7 +137,12 @@ interface Offered {
 }
 
 /** What the model is offered, and what its calls are judged by. A tool that is not there at the moment may be called, and says so. */
-const offeredTo = ({ tools, template, subagentsEnabled = true }: AskModelInput, ports: AskModelPorts): Offered => {
+const offeredTo = async (
+  { tools, template, subagentsEnabled = true }: AskModelInput,
+  ports: AskModelPorts,
+): Promise<Offered> => {
+  // Servers that the operator has named may be slow to come up with their worker.
+  await ports.tools.ready();
   const about = agentToolDefinitions();
   const isAbout = (name: string): boolean => about.some((tool) => tool.name === name);
   const known = [...about, ...ports.tools.list()];
@@ -181,7 +187,7 @@ export const askModel = async (input: AskModelInput, ports: AskModelPorts): Prom
     throw toFailure(new ParleyError('invalid_request', message));
   }
   const adapter = overridden(input.adapter, read.overrides);
-  const offered = offeredTo(input, ports);
+  const offered = await beating(() => offeredTo(input, ports));
   const instructions = instructionsOf(input);
   const context = Context.current();
   const { attempt } = context.info;

@@ -30,7 +30,7 @@ export interface ActivityPorts
 /** The activities of every worker; workflows know them by `Activities` alone. */
 export const createActivities = (ports: ActivityPorts) => {
   const metrics = ports.metrics ?? createWorkMetrics(new Registry());
-  const { tools = { list: () => [] } } = ports;
+  const { tools = { ready: () => Promise.resolve(), list: () => [] } } = ports;
   return {
     ...createAgentActivities({ ...ports, metrics, tools }),
     ...createSessionActivities({ ...ports, metrics }),

@@ -73,7 +73,7 @@ const start = (input: AskModelInput, attempt = 1): Asking => {
     told.push({ lane_id, attempt: of, offset, text });
   });
   const metrics = createWorkMetrics(new Registry());
-  const tools = { list: () => [listFiles, readFile] };
+  const tools = { ready: () => Promise.resolve(), list: () => [listFiles, readFile] };
   const ports = { agents, bus, metrics, tools };
   const asked = environment.run((given: AskModelInput) => askModel(given, ports), input) as Promise<AskedModel>;
   return { asked, told, environment };
