@@ -26,6 +26,7 @@ import type { OnError } from './memory/embedder.js';
 import type { SandboxPort } from './sandbox/port.js';
 import type { Snapshot, SnapshotPort } from './snapshot/port.js';
 import type { ToldCallPorts } from './told-call.js';
+import { holdWorkspace, WorkspaceHolds } from './workspace-holds.js';
 import { resolveWorkspace, type WorkspaceRules } from './workspace.js';
 
 export interface DebatePorts extends ToldCallPorts {
@@ -76,6 +77,7 @@ export interface WorkspaceInput {
  */
 export const createDebateActivities = (ports: DebatePorts) => {
   const { environment, workspaces, sandbox, snapshots, execution, audit, hostQueue } = ports;
+  const holds = new WorkspaceHolds(workspaces.dataFolder);
   const memories = createMemoryActivities(ports);
   return {
     /** The identity guard, and whether the workspace and the sandbox may be used at all, before anybody is asked. */
@@ -112,8 +114,12 @@ export const createDebateActivities = (ports: DebatePorts) => {
 
     askRole: (input: AskRoleInput): Promise<AskedRole> => askRole(input, ports),
 
+    /** Nothing else changes the workspace from here on, until it is forgotten or the work has ended. */
     takeSnapshot: ({ workId, workspace }: WorkspaceInput): Promise<Snapshot> =>
-      told((signal) => snapshots.take(workId, workspace, signal)),
+      told(async (signal) => {
+        await holdWorkspace(holds, { workId, folder: workspace });
+        return await snapshots.take(workId, workspace, signal);
+      }),
 
     runTask: (input: TaskInput): Promise<TaskReport> => told((signal) => execution.runTask(input, signal)),
 
@@ -145,6 +151,7 @@ export const createDebateActivities = (ports: DebatePorts) => {
       told(async () => {
         await snapshots.remove(workId);
         await execution.remove(workId);
+        holds.release(workId);
       }),
   };
 };

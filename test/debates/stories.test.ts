@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { WorkspaceHolds } from '../../activities/workspace-holds.js';
 import type { OpenDebateBody } from '../../src/contracts/debate.js';
 import type { DebateStatus } from '../../src/contracts/debate-status.js';
 import {
@@ -331,6 +332,43 @@ describeWithSandbox('before anybody is asked, a debate', () => {
     expect(status.error?.message).toMatch(/PARLEY_SANDBOX_BACKENDS/);
     const networked = await run(aDebate({ sandbox: { network: true } }));
     expect(networked.error?.message).toMatch(/PARLEY_SANDBOX_NETWORK/);
+  });
+});
+
+describeWithSandbox('two debates about one folder', () => {
+  test('change it one after the other, so that neither takes back what the other did', async () => {
+    const path = makeWorkspace();
+    const solution = [proposes(sh('a', 'touch begun; until [ -e go ]; do sleep 0.05; done; exit 1'))];
+    const first = await product.debates.start(
+      aDebate({ workspace: { path }, limits: { max_repairs: 0 }, says: { solution } }),
+    );
+    while (!existsSync(join(path, 'begun'))) await new Promise((resolve) => setTimeout(resolve, 20));
+    const second = await product.debates.start(
+      aDebate({ workspace: { path: join(path, '.') }, says: { solution: [proposes(sh('b', 'echo done > b.txt'))] } }),
+    );
+    const { workflow } = product.client;
+    const triesOfSecond = async (): Promise<number> =>
+      (await workflow.getHandle(second).describe()).raw.pendingActivities?.[0]?.attempt ?? 0;
+    await product.debates.until(second, ({ state }) => state === 'EXECUTING' || state === 'DONE');
+    while ((await product.debates.status(second)).state === 'EXECUTING' && (await triesOfSecond()) < 2)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    writeFileSync(join(path, 'go'), '');
+    const [one, other] = await Promise.all([
+      product.debates.until(first, ({ state }) => state === 'DONE'),
+      product.debates.until(second, ({ state }) => state === 'DONE'),
+    ]);
+    expect([outcomes(one), outcomes(other)]).toEqual([
+      ['PROCEED', 'rolled_back'],
+      ['PROCEED', 'succeeded'],
+    ]);
+    expect(readdirSync(path)).toEqual(['b.txt']);
+  });
+
+  test('need not wait for one that has ended without a word', async () => {
+    const path = makeWorkspace();
+    new WorkspaceHolds(product.data).take({ workId: 'nobody-knows-it', folder: path });
+    const body = aDebate({ workspace: { path }, says: { solution: [proposes(sh('b', 'echo done > b.txt'))] } });
+    expect(outcomes(await run(body))).toEqual(['PROCEED', 'succeeded']);
   });
 });
 

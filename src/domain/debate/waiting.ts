@@ -25,7 +25,7 @@ const ofEffect = (pending: Pending): { detail: string; who: string } => {
       return { detail: `the ${what} of ${pending.role}${again}`, who: 'its agent, its time limit, or a cancel' };
     }
     case 'take_snapshot':
-      return { detail: 'the workspace is being snapshotted', who: worker };
+      return { detail: 'the workspace is being snapshotted, as soon as no other work changes it', who: worker };
     case 'run_task':
       return { detail: `task ${pending.task.task_id} runs`, who: 'the task, its time limit, or a cancel' };
     case 'undo_task':

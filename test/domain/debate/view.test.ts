@@ -131,7 +131,7 @@ describe('the waiting record', () => {
       'lane',
       'the statement in pass 1 of analyst, asked again as its answer could not be read',
     ],
-    ['a snapshot', open().pass(), 'worker', 'the workspace is being snapshotted'],
+    ['a snapshot', open().pass(), 'worker', 'the workspace is being snapshotted, as soon as no other work changes it'],
     ['a task', executing(), 'worker', 'task a runs'],
     ['a diagnosis', executing().ends('failed'), 'lane', 'the diagnosis of critic'],
     ['an undo', executing().ends().ends('failed').diagnose(null), 'worker', 'task a is being undone'],
