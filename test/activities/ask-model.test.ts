@@ -451,6 +451,11 @@ describe('an answer', () => {
     expect(asked.reading.faults).toEqual([]);
   });
 
+  test('that is a number is one where the template asks for one', async () => {
+    const number = { state: { schema: { type: 'number' } as Record<string, Json> } };
+    expect(said(await askAgent(script({ final: '42' }), { template: number })).answer).toBe(42);
+  });
+
   test('that does not fit the template is told to the model', async () => {
     const { answer, reading } = said(await askAgent(script({ final: '{"colour":1}' }), { template }));
     expect(answer).toBeNull();
