@@ -144,6 +144,7 @@ const environmentSchema = z
     PARLEY_LOCK_TENANT: z.string().optional(),
     // Not an enumeration: anything but exactly "true" does not skip, and a typing error must not stop the worker.
     PARLEY_SKIP_IDENTITY: z.string().optional(),
+    PARLEY_PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
     PARLEY_WEB_UI_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
     PARLEY_BUS_URL: z
       .url({ protocol: /^postgres(ql)?$/, error: 'must be a URL such as postgres://user:password@host/database' })
@@ -236,6 +237,8 @@ export interface Config {
   identity: Readonly<Record<string, string | undefined>>;
   /** Without a slash at the end. */
   webUiUrl: string;
+  /** Where callers reach the gateway, without a slash at the end; null: where they have called it. */
+  publicUrl: string | null;
   busUrl: string | null;
   /** How long checkpoints are kept. */
   retention: RetentionRules;
@@ -350,6 +353,7 @@ export const loadConfig = (environment: NodeJS.ProcessEnv): Config => {
       PARLEY_SKIP_IDENTITY: data.PARLEY_SKIP_IDENTITY,
     },
     webUiUrl: (data.PARLEY_WEB_UI_URL ?? `http://127.0.0.1:${data.TEMPORAL_UI_PORT}`).replace(/\/+$/, ''),
+    publicUrl: data.PARLEY_PUBLIC_URL?.replace(/\/+$/, '') ?? null,
     busUrl: data.PARLEY_BUS_URL ?? null,
     retention: {
       maxCheckpoints: data.PARLEY_MAX_CHECKPOINTS,

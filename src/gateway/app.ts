@@ -15,6 +15,7 @@ import type { Ports } from './route.js';
 import { codecOrigin } from './routes/codec.js';
 import { docsRouter } from './routes/docs.js';
 import { routes } from './routes/index.js';
+import { version as ownVersion } from './version.js';
 
 export interface AppOptions {
   ports: Ports;
@@ -49,7 +50,7 @@ export const createApp = ({
   logger,
   draining,
   heartbeatMs = 15_000,
-  version = '0.1.0',
+  version = ownVersion,
 }: AppOptions): Express => {
   const { config, metrics } = ports;
   const app = express();
@@ -101,7 +102,7 @@ export const createApp = ({
     response.type(metrics.registry.contentType).send(await metrics.registry.metrics());
   });
   app.use(
-    ['/v1', '/mcp', '/a2a'],
+    ['/v1', '/mcp', '/a2a', '/.well-known'],
     rateLimit({
       windowMs: 60_000,
       limit: config.rateLimit,

@@ -57,7 +57,7 @@ describe('Parley as an MCP server', () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(
       expect.arrayContaining([
-        ...['session', 'debate', 'fan_out', 'refinement', 'run', 'coordinator'].map((kind) => `start_${kind}`),
+        ...['session', 'debate', 'fan_out', 'refinement', 'team', 'run', 'coordinator'].map((kind) => `start_${kind}`),
         ...['follow', 'answer', 'cancel', 'list', 'inbox', 'answer_inbox', 'compare'],
       ]),
     );

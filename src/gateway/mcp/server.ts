@@ -5,6 +5,7 @@ import { problemDocument, ProblemError, toProblemError } from '../problem.js';
 import { routes } from '../routes/index.js';
 import { startTools } from './start-tools.js';
 import type { McpTool, ToolCall } from './tool.js';
+import { version } from '../version.js';
 import { workTools } from './work-tools.js';
 
 const tools: readonly McpTool[] = [...startTools(routes), ...workTools(routes)];
@@ -45,7 +46,7 @@ const answered = (value: unknown): CallToolResult => ({
 
 const serverFor = (circumstances: ToolCall): Server => {
   const server = new Server(
-    { name: 'parley', title: 'Parley', version: '0.1.0' },
+    { name: 'parley', title: 'Parley', version },
     { capabilities: { tools: {} }, instructions },
   );
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: describeTools() }) as never);

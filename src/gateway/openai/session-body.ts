@@ -8,8 +8,11 @@ import { sessionPartOf } from './panels.js';
 
 type LaneBody = Panel['lanes'][number];
 
+/** What of a request is said of its session. */
+type Asked = Partial<Pick<ChatRequest, 'temperature' | 'max_completion_tokens' | 'max_tokens' | 'metadata' | 'parley'>>;
+
 /** What the request says of models goes to the lanes that are models; the panel's own limit of tokens is never widened. */
-const tuned = (adapter: LaneBody['adapter'], request: ChatRequest): LaneBody['adapter'] => {
+const tuned = (adapter: LaneBody['adapter'], request: Asked): LaneBody['adapter'] => {
   if (adapter.kind !== 'openai' && adapter.kind !== 'anthropic' && adapter.kind !== 'openai-compatible') return adapter;
   const asked = request.max_completion_tokens ?? request.max_tokens ?? null;
   const { temperature } = request;
@@ -34,7 +37,7 @@ const instructed = (lane: LaneBody, instructions: string | null): LaneBody => {
 
 /** The session that answers a chat completion. */
 export const sessionBodyOf = (
-  request: ChatRequest,
+  request: Asked,
   panel: Panel,
   { prompt, instructions }: Conversation,
 ): OpenSessionBody => ({

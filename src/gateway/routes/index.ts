@@ -1,4 +1,5 @@
 import type { AnyRoute } from '../route.js';
+import { a2aRoutes } from './a2a.js';
 import { artifactRoutes } from './artifacts.js';
 import { auditRoutes } from './audit.js';
 import { chatRoutes } from './chat.js';
@@ -40,6 +41,7 @@ export const routes: readonly AnyRoute[] = [
   ...memoryRoutes,
   ...webhookRoutes,
   mcpRoute,
+  ...a2aRoutes,
   ...codecRoutes,
   healthz,
   readyz,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { type JsonRpc, jsonRpcSchema } from '../../contracts/json-rpc.js';
 import { route } from '../route.js';
 
-const message = z.looseObject({ jsonrpc: z.literal('2.0') }).meta({ id: 'JsonRpcMessage' });
-const refusal = { description: 'It does not keep to the protocol; the error says where.', schema: message };
+const refusal = { description: 'It does not keep to the protocol; the error says where.', schema: jsonRpcSchema };
 
 const exampleCall = {
   jsonrpc: '2.0' as const,
@@ -32,12 +32,12 @@ export const mcpRoute = route({
       .optional()
       .meta({ description: 'Sent by what runs inside a worker of a fan-out, which may start nothing.' }),
   }),
-  body: z.union([message, z.array(message).min(1).max(100)]),
+  body: z.union([jsonRpcSchema, z.array(jsonRpcSchema).min(1).max(100)]),
   bodyExample: exampleCall,
   responses: {
     200: {
       description: 'The answer.',
-      schema: z.union([message, z.array(message)]),
+      schema: z.union([jsonRpcSchema, z.array(jsonRpcSchema)]),
       example: { jsonrpc: '2.0', id: 1, result: { content: [], structuredContent: {} } },
     },
     202: { description: 'Taken: a notification has no answer.', schema: z.null() },
@@ -53,7 +53,7 @@ export const mcpRoute = route({
     const { answerMcp } = await import('../mcp/server.js');
     const { status, answer } = await answerMcp(body, { ports, call, headers });
     if (answer === null) return { status: 202, body: null };
-    const told = answer as z.input<typeof message>;
+    const told = answer as JsonRpc;
     if (status === 400) return { status, body: told };
     if (status === 406) return { status, body: told };
     return { status: 200, body: told };

@@ -1,0 +1,2 @@
+/** What this build calls itself to its callers. */
+export const version = '0.1.0';

@@ -1,0 +1,296 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type AgentCard, Role, type SendMessageRequest, type StreamResponse, type Task, TaskState } from '@a2a-js/sdk';
+import { type Client, ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
+import request from 'supertest';
+import { roles } from '../../src/contracts/access.js';
+import { type Product, startProduct } from '../support/product.js';
+import { scratchFolder } from '../support/scratch.js';
+import { createRig } from './rig.js';
+
+const says = (lane_id: string, after_ms: number, final: unknown) => ({
+  lane_id,
+  adapter: { kind: 'scripted', script: [{ after_ms, final }] },
+});
+const models = {
+  quick: { description: 'Two that agree.', lanes: [says('a', 0, 'blue'), says('b', 0, 'blue')] },
+  json: { lanes: [says('a', 0, { colour: 'blue' })] },
+  changing: {
+    lanes: [says('a', 0, 'red'), says('b', 0, 'red'), { ...says('c', 700, 'blue'), weight: 5 }],
+    policy: { agreement: { method: 'exact' }, early_exit: { enabled: false } },
+  },
+  silent: { lanes: [{ lane_id: 'a', adapter: { kind: 'external' } }], policy: { deadline_ms: 60_000 } },
+  broken: { lanes: [{ lane_id: 'a', adapter: { kind: 'scripted', script: [{ fail: { message: 'no paper' } }] } }] },
+  echo: { lanes: [{ lane_id: 'e', adapter: { kind: 'command', argv: ['cat'] } }] },
+};
+const modelsFile = (): string => {
+  const file = join(scratchFolder(), 'models.json');
+  writeFileSync(file, JSON.stringify({ models }));
+  return file;
+};
+
+/** A message as the SDK has it; the test names what decides. */
+const asking = (
+  text: string,
+  {
+    model = 'quick',
+    messageId = randomUUID(),
+    ...more
+  }: Partial<NonNullable<SendMessageRequest['message']>> & { model?: string } = {},
+): SendMessageRequest => ({
+  tenant: '',
+  configuration: undefined,
+  metadata: undefined,
+  message: {
+    messageId,
+    contextId: '',
+    taskId: '',
+    role: Role.ROLE_USER,
+    parts: [{ content: { $case: 'text', value: text }, metadata: undefined, filename: '', mediaType: '' }],
+    metadata: { model },
+    extensions: [],
+    referenceTaskIds: [],
+    ...more,
+  },
+});
+
+const answerOf = (task: Task) => task.artifacts[0]?.parts[0]?.content?.value as unknown;
+const stateOf = ({ status }: Task) => TaskState[status?.state ?? 0];
+
+describe('Parley as an A2A agent', () => {
+  let product: Product;
+  let v1: Client;
+  let v03: Client;
+  beforeAll(async () => {
+    product = await startProduct({ PARLEY_MODELS: modelsFile(), PARLEY_TRUSTED_COMMANDS: '["cat"]' });
+    v1 = await new ClientFactory().createFromUrl(product.url);
+    const legacyCompat = { enabled: true };
+    const old = (await (await fetch(`${product.url}/.well-known/agent-card.json`)).json()) as AgentCard & {
+      supportedInterfaces?: object;
+    };
+    delete (old as { supportedInterfaces?: object }).supportedInterfaces; // as an agent of version 0.3 alone would say
+    v03 = await new ClientFactory({
+      transports: [new JsonRpcTransportFactory({ legacyCompat })],
+      cardResolver: new DefaultAgentCardResolver({ legacyCompat }),
+    }).createFromAgentCard(old);
+  });
+  afterAll(() => product.stop());
+
+  const clients = { '1.0': () => v1, '0.3': () => v03 };
+  const both = Object.keys(clients) as (keyof typeof clients)[];
+  const send = async (asked: SendMessageRequest, client = v1): Promise<Task> =>
+    (await client.sendMessage(asked)) as Task;
+  const streamed = async (stream: AsyncIterable<StreamResponse>): Promise<NonNullable<StreamResponse['payload']>[]> => {
+    const heard = [];
+    for await (const { payload } of stream) if (payload) heard.push(payload);
+    return heard;
+  };
+
+  test.each(both)('answers a message of version %s with a task, whose artifact is the final', async (version) => {
+    const client = clients[version]();
+    expect(client.protocolVersion.startsWith(version)).toBe(true);
+    const task = await send(asking('Which colour?'), client);
+    expect([stateOf(task), answerOf(task)]).toEqual(['TASK_STATE_COMPLETED', 'blue']);
+    expect(await product.status(task.id)).toMatchObject({ state: 'COMPLETE', prompt: 'Which colour?' });
+    const again = await client.getTask({ tenant: '', id: task.id });
+    expect([again.id, again.contextId, answerOf(again)]).toEqual([task.id, task.contextId, 'blue']);
+  });
+
+  test.each(both)('streams provisional answers and revisions, then the final, in version %s', async (version) => {
+    const heard = await streamed(clients[version]().sendMessageStream(asking('Which colour?', { model: 'changing' })));
+    const told = heard.map((payload) => {
+      if (payload.$case === 'statusUpdate') {
+        const { state = 0, message } = payload.value.status ?? {};
+        return [TaskState[state], message?.parts[0]?.content?.value];
+      }
+      return payload.$case === 'artifactUpdate'
+        ? ['artifact', payload.value.artifact?.parts[0]?.content?.value]
+        : [payload.$case];
+    });
+    expect(told).toEqual([
+      ['task'],
+      ['TASK_STATE_WORKING', 'red'],
+      ['TASK_STATE_WORKING', 'blue'],
+      ['artifact', 'blue'],
+      ['TASK_STATE_COMPLETED', undefined],
+    ]);
+  });
+
+  test.each(both)('cancels a task of version %s, and only once', async (version) => {
+    const client = clients[version]();
+    const { id } = await send(
+      {
+        ...asking('x', { model: 'silent' }),
+        configuration: { acceptedOutputModes: [], taskPushNotificationConfig: undefined, returnImmediately: true },
+      },
+      client,
+    );
+    expect(stateOf(await client.cancelTask({ tenant: '', id, metadata: undefined }))).toBe('TASK_STATE_CANCELED');
+    await expect(client.cancelTask({ tenant: '', id, metadata: undefined })).rejects.toThrow(
+      /CANCELLED cannot be cancelled/,
+    );
+  });
+
+  test('is followed again after a stream was lost', async () => {
+    const stream = v1.sendMessageStream(asking('x', { model: 'silent' }));
+    const first = (await stream.next()).value as StreamResponse;
+    const id = first.payload?.$case === 'task' ? first.payload.value.id : '';
+    await stream.return();
+    const again = v1.resubscribeTask({ tenant: '', id });
+    expect((await again.next()).value).toMatchObject({ payload: { $case: 'task', value: { id } } });
+    const rest = streamed(again);
+    await v1.cancelTask({ tenant: '', id, metadata: undefined });
+    expect((await rest).at(-1)).toMatchObject({ value: { status: { state: TaskState.TASK_STATE_CANCELED } } });
+    await expect(streamed(v1.resubscribeTask({ tenant: '', id }))).rejects.toThrow(/has ended/);
+  });
+
+  test('answers in JSON as data', async () => {
+    expect(answerOf(await send(asking('x', { model: 'json' })))).toEqual({ colour: 'blue' });
+  });
+
+  test('says why a task has failed', async () => {
+    const task = await send(asking('x', { model: 'broken' }));
+    expect(stateOf(task)).toBe('TASK_STATE_FAILED');
+    expect(task.status?.message?.parts[0]?.content?.value).toMatch(/ECONSENSUS.*no paper/);
+  });
+
+  test('takes a message that is sent again for the same task', async () => {
+    const asked = asking('Which colour?', { messageId: randomUUID(), contextId: 'painting' });
+    const [first, again] = [await send(asked), await send(asked)];
+    expect(again.id).toBe(first.id);
+    expect([again.contextId, again.history[0]?.messageId]).toEqual(['painting', asked.message?.messageId]);
+    await expect(
+      send(asking('Another?', { messageId: asked.message?.messageId ?? '', contextId: 'painting' })),
+    ).rejects.toThrow(/taken by/);
+  });
+
+  test('builds on the tasks that a message refers to', async () => {
+    const { id } = await send(asking('Which colour?'));
+    const task = await send(asking('And why?', { model: 'echo', referenceTaskIds: [id] }));
+    expect(answerOf(task)).toBe(
+      "The conversation so far:\n\nUser: Which colour?\n\nAssistant: blue\n\nAnswer the user's last message:\n\nAnd why?",
+    );
+  });
+
+  test.each<[string, Parameters<typeof asking>[1], string, RegExp]>([
+    ['a panel that is not there', { model: 'gpt' }, 'x', /There is no model "gpt"; there are parley, quick/],
+    ['no text', {}, ' ', /a text that is not empty/],
+    [
+      'a file',
+      { parts: [{ content: { $case: 'url', value: 'http://x' }, metadata: undefined, filename: '', mediaType: '' }] },
+      '',
+      /files are not/,
+    ],
+    ['a task that is not there', { taskId: 'nowhere' }, 'x', /There is no session nowhere/],
+    ['a reference that is not there', { referenceTaskIds: ['nowhere'] }, 'x', /There is no session nowhere/],
+    ['a context that is too long', { contextId: 'c'.repeat(300) }, 'x', /metadata\.a2a_context .*256/],
+  ])('refuses a message with %s', async (_, more, text, told) => {
+    await expect(send(asking(text, more))).rejects.toThrow(told);
+  });
+
+  test('takes no second message for a task', async () => {
+    const { id } = await send(asking('Which colour?'));
+    await expect(send(asking('And?', { taskId: id }))).rejects.toThrow(/takes no further messages.*referenceTaskIds/);
+  });
+
+  test('shows its card in both versions, and the panels to who may ask them', async () => {
+    const card = async (headers?: Record<string, string>) =>
+      (await (await fetch(`${product.url}/.well-known/agent-card.json`, { headers: headers ?? {} })).json()) as Record<
+        string,
+        unknown
+      >;
+    expect(await card()).toMatchObject({
+      protocolVersion: '0.3',
+      url: `${product.url}/a2a`,
+      preferredTransport: 'JSONRPC',
+    });
+    expect(await card({ 'a2a-version': '1.0' })).toMatchObject({
+      name: 'Parley',
+      supportedInterfaces: [{ url: `${product.url}/a2a`, protocolVersion: '1.0' }, { protocolVersion: '0.3' }],
+    });
+    const { skills } = await v1.getAgentCard();
+    expect(skills.map(({ id }) => id)).toEqual(['ask', 'parley', ...Object.keys(models)]);
+  });
+
+  test.each<[string, object, number]>([
+    ['a method that is none', { jsonrpc: '2.0', id: 1, method: 'Sing', params: {} }, -32_601],
+    ['a method of 0.3 that is none', { jsonrpc: '2.0', id: 1, method: 'tasks/sing', params: {} }, -32_601],
+    ['no message', { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: {} }, -32_602],
+  ])('answers %s in the words of JSON-RPC', async (_, body, code) => {
+    expect((await product.post('/a2a', body)).body).toMatchObject({ id: 1, error: { code } });
+  });
+
+  test('refuses a version that it does not speak', async () => {
+    const { body } = await product.post(
+      '/a2a',
+      { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'x' } },
+      { 'a2a-version': '9.0' },
+    );
+    expect(body).toMatchObject({ error: { message: expect.stringContaining('9.0') } });
+  });
+});
+
+describe('A2A with keys', () => {
+  const keyOf = (name: string): string => `key-of-${name}-0123456789`;
+  const key = (name: string, role: string, tenant: string) => ({
+    name,
+    role,
+    tenant,
+    sha256: createHash('sha256').update(keyOf(name)).digest('hex'),
+  });
+  const rig = createRig({
+    env: {
+      PARLEY_API_KEYS: JSON.stringify([...roles.map((role) => key(role, role, '*')), key('acme', 'admin', 'acme')]),
+      PARLEY_PUBLIC_URL: 'https://parley.example.com/',
+    },
+  });
+  rig.ports.panels = { names: [], panel: async () => ({ lanes: [{ lane_id: 'a', adapter: { kind: 'external' } }] }) };
+  const rpc = (name: string, method: string, params: object) =>
+    request(rig.app)
+      .post('/a2a')
+      .set({ authorization: `Bearer ${keyOf(name)}` })
+      .send({ jsonrpc: '2.0', id: 1, method, params });
+  const message = (text: string) => ({
+    message: { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text }] },
+    configuration: { returnImmediately: true },
+  });
+
+  test('says in its card that one is needed, and where it is', async () => {
+    const { status, body } = await request(rig.app).get('/.well-known/agent-card.json');
+    expect([status, body]).toMatchObject([
+      200,
+      {
+        url: 'https://parley.example.com/a2a',
+        securitySchemes: { key: { type: 'http', scheme: 'Bearer' } },
+        skills: [{ id: 'ask' }],
+      },
+    ]);
+  });
+
+  test('refuses who has none, and who may not, as every route does', async () => {
+    const without = await request(rig.app)
+      .post('/a2a')
+      .send({ jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'x' } });
+    expect([without.status, without.body]).toMatchObject([401, { code: 'unauthorized' }]);
+    for (const method of ['SendMessage', 'SendStreamingMessage']) {
+      const { status, body } = await rpc('viewer', method, message('x'));
+      expect([status, body]).toMatchObject([
+        403,
+        { code: 'forbidden', detail: expect.stringContaining('POST /v1/sessions needs') },
+      ]);
+    }
+  });
+
+  test('starts in the tenant of the key, and knows no other', async () => {
+    const { body } = await rpc('acme', 'SendMessage', message('mine'));
+    const { id } = (body as { result: { task: { id: string } } }).result.task;
+    expect(rig.sessions.held.get(id)?.setup.tenant).toBe('acme');
+    const other = (await rpc('admin', 'SendMessage', message('other'))).body as { result: { task: { id: string } } };
+    for (const method of ['GetTask', 'CancelTask']) {
+      const { id: theirs } = other.result.task;
+      const { body: refused } = await rpc('acme', method, { id: theirs });
+      expect(refused).toMatchObject({ error: { code: -32_001, message: `There is no session ${theirs}.` } });
+    }
+  });
+});
