@@ -20,6 +20,9 @@ import type { NumberedSessionEvent } from '../contracts/session-events.js';
 import type { FeedbackBody } from '../contracts/feedback.js';
 import type { InboxAnswered, InboxList } from '../contracts/inbox.js';
 import type { SessionStarted, SessionStatus } from '../contracts/session-status.js';
+import type { TeamStarted } from '../contracts/team.js';
+import type { NumberedTeamEvent } from '../contracts/team-events.js';
+import type { TeamStatus } from '../contracts/team-status.js';
 import type { Comparison, ForkBody, RestoreBody, Restored } from '../contracts/time-travel.js';
 import type { WorkList } from '../contracts/work.js';
 import type { FeedbackReceipt } from '../domain/feedback-answer.js';
@@ -33,13 +36,22 @@ export interface KindTypes {
   debate: { started: DebateStarted; status: DebateStatus; event: NumberedDebateEvent };
   'fan-out': { started: FanOutStarted; status: FanOutStatus; event: NumberedFanOutEvent };
   refinement: { started: RefinementStarted; status: RefinementStatus; event: NumberedRefinementEvent };
+  team: { started: TeamStarted; status: TeamStatus; event: NumberedTeamEvent };
   run: { started: RunStarted; status: RunStatus; event: NumberedRunEvent };
   coordinator: { started: CoordinatorStarted; status: CoordinatorStatus; event: NumberedCoordinatorEvent };
 }
 export type ClientKind = keyof KindTypes;
-export const clientKinds: readonly ClientKind[] = ['session', 'debate', 'fan-out', 'refinement', 'run', 'coordinator'];
+export const clientKinds: readonly ClientKind[] = [
+  'session',
+  'debate',
+  'fan-out',
+  'refinement',
+  'team',
+  'run',
+  'coordinator',
+];
 
-const pathOf = (kind: ClientKind, id: string): string => `/v1/${collectionOf(kind)}/${encodeURIComponent(id)}`;
+export const pathOf = (kind: ClientKind, id: string): string => `/v1/${collectionOf(kind)}/${encodeURIComponent(id)}`;
 
 export interface ClientOptions {
   /** Where the gateway listens, such as http://127.0.0.1:3000. */

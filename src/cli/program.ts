@@ -23,6 +23,8 @@ import { fanOutPresenter } from './fan-out-presenter.js';
 import { refinementPresenter } from './refinement-presenter.js';
 import { runPresenter } from './run-presenter.js';
 import { sessionPresenter } from './session-presenter.js';
+import { teamCommands } from './team-commands.js';
+import { teamPresenter } from './team-presenter.js';
 import { webhookCommands } from './webhook-commands.js';
 
 const share = (text: string): number => {
@@ -110,14 +112,17 @@ const build = (context: CliContext, run: (command: Command, action: Run) => Prom
       .action((id: string, options: { after?: number; jsonl?: boolean }, self: Command) =>
         run(self, (cli) => watchWork(presenter, id, { jsonl: options.jsonl, lastEventId: options.after }, cli)),
       );
-    command(group, 'cancel <id>', `cancel a ${kind} and what it has under way`).action(
-      (id: string, _: object, self: Command) => run(self, (cli) => cancelWork(presenter, id, cli)),
-    );
+    // Of a team one agent can be cancelled, too: it has a command of its own.
+    if (kind !== 'team')
+      command(group, 'cancel <id>', `cancel a ${kind} and what it has under way`).action(
+        (id: string, _: object, self: Command) => run(self, (cli) => cancelWork(presenter, id, cli)),
+      );
     return group;
   };
   work(sessionPresenter);
   work(refinementPresenter);
   work(fanOutPresenter);
+  teamCommands(work(teamPresenter), command, run, duration);
   const answering = (group: Command, kind: 'debate' | 'run', description: string): void => {
     command(group, 'answer <id> <response>', description)
       .option('--request <id>', 'the request that is answered (default: the open one)')

@@ -12,7 +12,7 @@ const marks: Record<string, string> = { FINALIZED: '✓', FAILED: '✗', REJECTE
 const paintEveryMs = 80;
 
 /** The end of a text that still grows, on one line. */
-const tail = (text: string, width: number): string => {
+export const tail = (text: string, width: number): string => {
   const flat = text.replace(/\s+/g, ' ').trim();
   return flat.length > width ? `…${flat.slice(1 - width)}` : flat;
 };
@@ -50,13 +50,16 @@ export const frame = (view: SessionView, columns: number, rows: number): string[
   ];
 };
 
-/** Draws the view in place, at most every 80 ms; `close` leaves the last picture standing. */
-export const createScreen = (view: SessionView, target: ScreenTarget): { update: () => void; close: () => void } => {
+/** Draws what `picture` makes for the room there is in place, at most every 80 ms; `close` leaves the last one standing. */
+export const createScreen = (
+  picture: (columns: number, rows: number) => string[],
+  target: ScreenTarget,
+): { update: () => void; close: () => void } => {
   let drawn = 0;
   let timer: NodeJS.Timeout | null = null;
   const paint = (): void => {
     timer = null;
-    const lines = frame(view, target.columns, target.rows);
+    const lines = picture(target.columns, target.rows);
     // Without automatic wrap a line that is wider than it looks (CJK, emoji) cannot push the picture down.
     target.write(`${drawn > 0 ? `\x1b[${drawn}A` : ''}\x1b[0J\x1b[?7l${lines.join('\n')}\x1b[?7h\n`);
     drawn = lines.length;

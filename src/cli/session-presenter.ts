@@ -1,6 +1,6 @@
 import { createTeller, resultLines, statusLines } from './lines.js';
 import type { Presenter } from './presenter.js';
-import { createScreen } from './screen.js';
+import { createScreen, frame } from './screen.js';
 import { answerText, emptyView, hear } from './view.js';
 
 /** Sessions: live lanes on a terminal, lines elsewhere. */
@@ -10,7 +10,7 @@ export const sessionPresenter: Presenter<'session'> = {
   startedLines: ({ lane_keys: keys }) => Object.entries(keys ?? {}).map(([lane, key]) => `lane key ${lane} ${key}`),
   watch: (terminal) => {
     const view = emptyView();
-    const screen = terminal ? createScreen(view, terminal) : null;
+    const screen = terminal ? createScreen((columns, rows) => frame(view, columns, rows), terminal) : null;
     const tell = createTeller(view);
     return {
       hear: (heard) => {

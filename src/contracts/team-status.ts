@@ -57,10 +57,12 @@ const notesSchema = z.array(z.string()).meta({ description: 'What the caller may
 export const spawnedSchema = z
   .strictObject({ agents: z.array(agentStatusSchema), notes: notesSchema })
   .meta({ id: 'SpawnedAgents' });
+export type Spawned = z.infer<typeof spawnedSchema>;
 
 export const deliveredSchema = z
   .strictObject({ delivered: z.array(z.string()), notes: notesSchema })
   .meta({ id: 'DeliveredMessage' });
+export type Delivered = z.infer<typeof deliveredSchema>;
 
 export const delegatedSchema = z
   .strictObject({
@@ -73,10 +75,12 @@ export const delegatedSchema = z
     notes: notesSchema,
   })
   .meta({ id: 'DelegatedWork' });
+export type Delegated = z.infer<typeof delegatedSchema>;
 
 export const syncedSchema = z
   .strictObject({ copied: count, removed: count, dropped: count, notes: notesSchema })
   .meta({ id: 'SyncedContext' });
+export type Synced = z.infer<typeof syncedSchema>;
 
 const percentilesSchema = z
   .strictObject({ count, p50: milliseconds, p90: milliseconds, p95: milliseconds, p99: milliseconds })
@@ -169,9 +173,11 @@ const patternIdSchema = z.string().meta({ description: 'As the event `pattern` h
 export const patternAnsweredSchema = patternAnswerSchema
   .extend({ pattern_id: patternIdSchema })
   .meta({ id: 'PatternAnswered' });
+export type PatternAnswered = z.infer<typeof patternAnsweredSchema>;
 export const patternStartedSchema = z
   .strictObject({ pattern_id: patternIdSchema, status: z.literal('running') })
   .meta({ id: 'PatternStarted' });
+export type PatternStarted = z.infer<typeof patternStartedSchema>;
 
 export const teamResultSchema = z
   .strictObject({

@@ -5,13 +5,21 @@ import type { Json } from '../contracts/frames.js';
 import type { RefinementStatus } from '../contracts/refinement-status.js';
 import type { RunStatus } from '../contracts/run-status.js';
 import type { SessionStatus } from '../contracts/session-status.js';
+import type { TeamStatus } from '../contracts/team-status.js';
 import type { Compared } from '../contracts/time-travel.js';
 import type { Kind } from '../contracts/work.js';
 import type { ForkOrigin } from './checkpoint.js';
 import { namedPhases } from './run/definition.js';
 
 /** A status document of any kind, told apart by `kind`. */
-export type AnyStatus = SessionStatus | DebateStatus | FanOutStatus | RefinementStatus | RunStatus | CoordinatorStatus;
+export type AnyStatus =
+  | SessionStatus
+  | DebateStatus
+  | FanOutStatus
+  | RefinementStatus
+  | TeamStatus
+  | RunStatus
+  | CoordinatorStatus;
 
 /** What it came to, and how far it can be trusted (0 to 1); null: nothing yet. */
 const outcomeOf = (status: AnyStatus): { answer: Json; agreement: number | null } => {
@@ -34,6 +42,15 @@ const outcomeOf = (status: AnyStatus): { answer: Json; agreement: number | null 
     }
     case 'refinement':
       return { answer: status.result?.output ?? null, agreement: status.result?.score ?? null };
+    case 'team': {
+      const { result } = status;
+      if (result === null) return { answer: null, agreement: null };
+      const { agents, completed } = result;
+      return {
+        answer: Object.fromEntries(agents.map((agent) => [agent.agent_id, agent.result])),
+        agreement: completed / Math.max(1, agents.length),
+      };
+    }
     case 'run': {
       const { result } = status;
       if (result === null) return { answer: null, agreement: null };

@@ -108,8 +108,16 @@ const questionOf: Record<ClientKind, string | null> = {
   debate: 'task',
   refinement: 'task',
   'fan-out': null,
+  team: null,
   run: null,
   coordinator: null,
+};
+
+/** What has a prompt where the whole has none. */
+const partWords: Partial<Record<ClientKind, string>> = {
+  'fan-out': 'a task: --set fan_out.tasks[ID].prompt=TEXT',
+  team: 'an agent: --set agents[ID].prompt=TEXT',
+  run: 'a step: --set phases[NAME].steps[NAME].with.prompt=TEXT',
 };
 
 /** `parley fork ID N`: a new piece of work from there, with another question, agent, policy or answer. */
@@ -127,7 +135,7 @@ export const forkWork = async (
   const question = questionOf[kind];
   if (prompt !== undefined && question === null)
     throw new UsageError(
-      `a ${kind} has no prompt of its own; change that of a ${kind === 'run' ? 'step: --set phases[NAME].steps[NAME].with.prompt=TEXT' : 'task: --set fan_out.tasks[ID].prompt=TEXT'}`,
+      `a ${kind} has no prompt of its own; change that of ${partWords[kind] ?? 'its parts with --set'}`,
     );
   const asked: Tree = prompt === undefined || question === null ? {} : { [question]: prompt };
   const change = [asked, ...set.map(changeOf)].reduce(together, read as Tree);

@@ -15,6 +15,8 @@ interface Standing {
   ended_at: string | null;
   /** What people are asked, where the kind asks any. */
   feedback?: readonly { state: string; request: FeedbackRequest }[];
+  /** Of a team. */
+  agents?: readonly { agent_id: string; state?: string }[];
 }
 
 interface Next {
@@ -22,8 +24,24 @@ interface Next {
   does: string;
 }
 
+/** A team whose agents ask nobody waits for whoever lets them go on, or gives them something to do. */
+const teamSteps = ({ id, state, agents = [] }: Standing): Next[] => {
+  if (state === 'PAUSED') return [{ command: `parley team resume ${id}`, does: 'let it go on where it was' }];
+  const paused = agents.filter((agent) => agent.state === 'PAUSED').slice(0, 5);
+  if (paused.length > 0)
+    return paused.map(({ agent_id: agent }) => ({
+      command: `parley team resume ${id} ${agent}`,
+      does: `let ${agent} go on`,
+    }));
+  return [
+    { command: `parley team send ${id} ${agents[0]?.agent_id ?? 'AGENT'} TEXT`, does: 'ask an agent' },
+    { command: `parley team close ${id}`, does: 'let it end' },
+  ];
+};
+
 /** What can be done about it, as commands. */
-const nextSteps = (kind: ClientKind, { id, lifecycle, waiting, feedback = [] }: Standing): Next[] => {
+const nextSteps = (kind: ClientKind, status: Standing): Next[] => {
+  const { id, lifecycle, waiting, feedback = [] } = status;
   if (lifecycle !== 'running' && lifecycle !== 'waiting') {
     return [
       { command: `parley ${kind} show ${id}`, does: 'how it ended' },
@@ -35,6 +53,7 @@ const nextSteps = (kind: ClientKind, { id, lifecycle, waiting, feedback = [] }: 
   const asked = feedback.findLast(({ state }) => state === 'open');
   switch (waiting?.for) {
     case 'person':
+      if (kind === 'team' && !asked) return [...teamSteps(status), follow, cancel];
       return [
         ...(kind === 'coordinator' && !asked
           ? [

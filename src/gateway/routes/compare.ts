@@ -22,8 +22,8 @@ const statusOf = async ({ kind }: Beginning, id: string, ports: Ports): Promise<
       return await ports.runs.status(id);
     case 'coordinator':
       return await ports.coordinators.status(id);
-    default:
-      throw new ProblemError('not_found', `There is nothing to compare of a ${kind} in this version.`);
+    case 'team':
+      return await ports.teams.status(id);
   }
 };
 
@@ -55,7 +55,7 @@ export const compareRoute = route({
   description:
     'Side by side: answer, agreement, cost and time, and where the bodies that they were started with differ; of a fork and ' +
     'its origin, or of any two. Of a run the answer is its outcome with the last output and the branch, of a coordinator its ' +
-    'outcome with how many of its runs ended how. Ids and receivers are not compared.',
+    'outcome with how many of its runs ended how, of a team the last result of each agent. Ids and receivers are not compared.',
   tag: 'work',
   params: z.strictObject({}),
   query: z.strictObject({
