@@ -85,7 +85,9 @@ export class AgentTurns {
         return this.tell(
           effect.agentId,
           effect.run,
-          'view' in read ? { type: 'VIEW', step, view: read.view } : { type: 'NO_ROOM', step, message: read.refused },
+          'view' in read
+            ? { type: 'VIEW', step, view: read.view }
+            : { type: 'NO_ROOM', step, code: read.code, message: read.refused },
         );
       }
       case 'answer_call': {
@@ -170,7 +172,7 @@ export class AgentTurns {
 
   private begin(effect: RunTurn): void {
     const { agentId, run, asked } = effect;
-    if ('refused' in asked) return this.thrown(agentId, run, 'context_full', asked.refused);
+    if ('refused' in asked) return this.thrown(agentId, run, asked.code, asked.refused);
     const turn: Turn = { agentId, run, started: Promise.resolve(), hasStarted: false, tellsEnd: false };
     this.underWay.set(run, turn);
     turn.started = this.start(turn, asked.view);

@@ -10,7 +10,7 @@ import {
 } from '@temporalio/workflow';
 import { openTurn, type TurnEffect, type TurnState } from '../src/domain/agent/state.js';
 import { stepTurn, type TurnEvent } from '../src/domain/agent/turn.js';
-import { noAmount } from '../src/domain/budget.js';
+import { noAmount, subtract } from '../src/domain/budget.js';
 import type { TurnWord } from '../src/domain/team/effects.js';
 import type { TurnStart } from '../src/domain/team/turn-start.js';
 import { createCalls, type Fault } from './calls.js';
@@ -197,7 +197,7 @@ const endOf = ({ agentId, run }: TurnStart, turn: TurnState): TurnEnded => ({
   run,
   outcome: turn.outcome ?? { type: 'stopped', message: null },
   text: turn.text,
-  usage: turn.spent,
+  usage: subtract(turn.spent, turn.told),
   calls: turn.round,
   wrote: turn.wrote,
 });

@@ -1,9 +1,11 @@
 import { condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
+import { noAmount } from '../src/domain/budget.js';
 import type { Json } from '../src/contracts/frames.js';
 import type { TeamStatus } from '../src/contracts/team-status.js';
 import { contextInfo } from '../src/domain/team/context/info.js';
 import type { CallAnswer, TeamEffect, TeamEvent } from '../src/domain/team/effects.js';
 import type { TeamSetup } from '../src/domain/team/setup.js';
+import { isUsedUp } from '../src/domain/team/spending.js';
 import { isOver, openTeamState, type TeamState } from '../src/domain/team/state.js';
 import { stepTeam } from '../src/domain/team/team.js';
 import { teamTurns } from '../src/domain/team/team-turns.js';
@@ -16,7 +18,7 @@ import { openWork, type WorkState } from '../src/domain/work-state.js';
 import { AgentTurns } from './agent-turns.js';
 import { contextQuery, teamUpdate, turnSignal } from './messages.js';
 import { calls, teamUpkeep } from './options.js';
-import { refusal, WorkLoop, type WorkKind } from './work.js';
+import { refusal, usageIn, WorkLoop, type WorkKind } from './work.js';
 
 /** A call from outside has a number, by which its caller finds the answer. */
 type TeamWorkEvent = TeamEvent & { caller?: number };
@@ -96,8 +98,10 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
   const askLite = async (effect: Extract<TeamEffect, { type: 'ask_lite' }>): Promise<TeamWorkEvent> => {
     const { patternId, liteId, content } = effect;
     const lite = setup.liteAgents.find((one) => one.liteId === liteId);
-    const heard = (answer: Json): TeamWorkEvent => ({ type: 'LITE_ANSWERED', patternId, liteId, answer });
-    if (!lite) return heard(null);
+    const heard = (answer: Json, usage = noAmount): TeamWorkEvent => {
+      return { type: 'LITE_ANSWERED', patternId, liteId, answer, usage };
+    };
+    if (!lite || isUsedUp(state.work)) return heard(null);
     const input = {
       workId: setup.id,
       traceId: setup.traceId,
@@ -109,11 +113,11 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
       gaps: { fragment_ms: 500, message_ms: 5_000 },
     };
     try {
-      const { answer } = await calls(liteTimeoutMs).askAgent.executeWithOptions({ summary: liteId }, [input]);
-      return heard(answer);
-    } catch {
+      const { answer, usage } = await calls(liteTimeoutMs).askAgent.executeWithOptions({ summary: liteId }, [input]);
+      return heard(answer, usage);
+    } catch (error) {
       // One that fails is skipped (details 3.4); its activity stands in the history with the reason.
-      return heard(null);
+      return heard(null, usageIn(error));
     }
   };
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { accountLevels, budgetSteps, budgetUnits } from '../domain/ledger/state.js';
 import { logEventSchema, type Numbered, restoredEventSchema, waitingEventSchema } from './common-events.js';
 import {
   agentErrorSchema,
@@ -57,6 +58,17 @@ export const teamEventSchema = z
     z.strictObject({
       event: z.literal('pattern'),
       data: patternAnswerSchema.extend({ at, pattern_id: z.string() }),
+    }),
+    z.strictObject({
+      event: z.literal('budget'),
+      data: z.strictObject({
+        at,
+        step: z.enum(budgetSteps).meta({ description: 'warn: 80 % of a limit are used; stop: a call was refused.' }),
+        level: z.enum(accountLevels),
+        agent_id: z.string().nullable().meta({ description: 'Whose limit; null: that of the team.' }),
+        unit: z.enum(budgetUnits).nullable(),
+        message: z.string(),
+      }),
     }),
     waitingEventSchema,
     restoredEventSchema,

@@ -4,7 +4,7 @@ import { agentBodyFaults, teamFaults } from '../domain/team/request-faults.js';
 import { adapterSchema } from './adapter.js';
 import { sandboxOptionsSchema } from './execution.js';
 import { templateSchema } from './template.js';
-import { startCommon, startedSchema } from './work.js';
+import { budgetSchema, startCommon, startedSchema } from './work.js';
 
 /** Agents that one team may have at a time, ended ones that nobody has cleaned up included. */
 export const maxTeamAgents = 1_000;
@@ -107,6 +107,9 @@ export const teamAgentSchema = z
     }),
     model_overrides: modelOverridesSchema.default({}),
     metadata: z.record(z.string().min(1).max(64), z.json()).default({}),
+    budget: budgetSchema
+      .optional()
+      .meta({ description: 'Of the agent and those that it spawns together, within that of the team.' }),
     ...sharing,
   })
   .meta({ id: 'TeamAgent' });

@@ -32,6 +32,8 @@ export const budgetSchema = z
   })
   .meta({ id: 'Budget', description: 'Limits over the whole piece of work; none where left out.' });
 
+export type Budget = z.infer<typeof budgetSchema>;
+
 /** What every start accepts (spec 10). */
 export const startCommon = {
   id: workIdSchema.optional(),

@@ -5,7 +5,7 @@ import type { Amount, Operator } from './session/setup.js';
 import { tierRank } from './tier.js';
 
 /** Calls beside the lanes of sessions have no tier; estimates take the middle guard band. */
-const tier: Tier = 'silver';
+const middle: Tier = 'silver';
 const tiers = Object.keys(tierRank) as Tier[];
 
 /** A length of prompt, to see what a longer one costs more. */
@@ -30,6 +30,7 @@ export const pricedCall = (
   operator: Operator,
   tenant: string,
   adapter: Adapter,
+  tier: Tier = middle,
 ): { priced: PricedCall; faults: string[] } => {
   const faults: string[] = [];
   const forbidden = tiers.map((of) => operator.policyFault(tenant, adapter, of));

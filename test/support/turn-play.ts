@@ -40,7 +40,7 @@ export class TurnPlay {
 
   read({ step, wrote, has }: EffectOf['read']): this {
     const written = write(this.book, 'a', wrote, approximateTokens);
-    if (!written.ok) return this.take({ type: 'NO_ROOM', step, message: written.message });
+    if (!written.ok) return this.take({ type: 'NO_ROOM', step, code: 'context_full', message: written.message });
     this.book = written.book;
     const messages = messagesOf(this.book, 'a');
     const add = messages.filter(({ messageId }) => !has.includes(messageId));

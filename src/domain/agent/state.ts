@@ -46,12 +46,14 @@ export interface TurnState {
   /** What the latest answer said, as far as it has come. */
   text: string | null;
   spent: Amount;
+  /** Of that, what its team knows of. */
+  told: Amount;
   outcome: TurnOutcome | null;
 }
 
 /** What a turn wants done. */
 export type TurnEffect =
-  | { type: 'read'; step: number; wrote: NewMessage[]; has: number[] }
+  | { type: 'read'; step: number; wrote: NewMessage[]; has: number[]; usage: Amount }
   | { type: 'ask_model'; round: number }
   | { type: 'call'; action: TurnAction }
   /** Whatever is under way is stopped. */
@@ -70,5 +72,6 @@ export const openTurn = (setup: TurnSetup, view: ContextView): TurnState => ({
   kept: [],
   text: null,
   spent: noAmount,
+  told: noAmount,
   outcome: null,
 });

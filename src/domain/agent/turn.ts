@@ -1,5 +1,5 @@
 import type { Json } from '../../contracts/frames.js';
-import { add } from '../budget.js';
+import { add, subtract } from '../budget.js';
 import { canonicalJson } from '../canonical-json.js';
 import type { Amount } from '../session/setup.js';
 import type { ActionFault } from '../team/actions/registry.js';
@@ -13,8 +13,8 @@ import type { TurnEffect, TurnState } from './state.js';
 export type TurnEvent =
   | { type: 'START' }
   | { type: 'VIEW'; step: number; view: ContextView }
-  /** What it wrote has no room in its window, however much of it is cut. */
-  | { type: 'NO_ROOM'; step: number; message: string }
+  /** It is asked no more: what it wrote has no room in its window, or the budget is used up. */
+  | { type: 'NO_ROOM'; step: number; code: string; message: string }
   /** `answer` null: what was said as text is the answer. */
   | { type: 'SAID'; round: number; reading: Reading; answer: Json; usage: Amount }
   | { type: 'FAILED'; round: number; code: string; message: string; text: string | null; usage: Amount }
@@ -47,7 +47,9 @@ class Draft {
     turn.step += 1;
     const { step, wrote, messages } = turn;
     turn.wrote = [];
-    this.want({ type: 'read', step, wrote, has: messages.map(({ messageId }) => messageId) });
+    const usage = subtract(turn.spent, turn.told);
+    turn.told = turn.spent;
+    this.want({ type: 'read', step, wrote, has: messages.map(({ messageId }) => messageId), usage });
   }
 
   ask(): void {
@@ -93,7 +95,7 @@ const take = (draft: Draft, event: TurnEvent): void => {
       return takeView(draft, event.step, event.view);
     case 'NO_ROOM':
       if (turn.phase !== 'READING' || event.step !== turn.step) return;
-      return draft.end({ type: 'thrown', code: 'context_full', message: event.message });
+      return draft.end({ type: 'thrown', code: event.code, message: event.message });
     case 'SAID':
       return takeAnswer(draft, event);
     case 'FAILED': {

@@ -8,6 +8,7 @@ import { write, type Written } from './context/write.js';
 import type { TeamDraft } from './draft.js';
 import { type CallAnswer, done, type Refusal, refused, type TeamEvent } from './effects.js';
 import type { AgentPlan } from './setup.js';
+import { offerCall, settleOpen } from './spending.js';
 import { agentOf } from './state.js';
 
 /** What an agent's turn is asked with, told as the difference to what it holds already. */
@@ -19,7 +20,7 @@ export interface ContextView {
 }
 
 /** The view, or why what was written has no room. */
-export type ContextRead = { view: ContextView } | { refused: string };
+export type ContextRead = { view: ContextView } | { refused: string; code: 'context_full' | 'EBUDGET' };
 
 /** An answer of the context as a refusal of the team: what is no fault of who asked is thrown on. */
 const orRefused = <T>(act: () => T): T | Refusal => {
@@ -104,7 +105,7 @@ const writeAndRead = (
 ): ContextRead => {
   const { team } = draft;
   const written = wrote.length === 0 ? null : writeFitting(draft, agentId, wrote);
-  if (written && !written.ok) return { refused: written.message };
+  if (written && !written.ok) return { refused: written.message, code: 'context_full' };
   if (written) team.contexts = written.book;
   const messages = messagesOf(team.contexts, agentId);
   const held = new Set(has);
@@ -129,9 +130,11 @@ export const askInContext = (
 /** A turn writes what it brings and reads what it is asked with next. One that has ended meanwhile is told nothing. */
 export const readContext = (
   draft: TeamDraft,
-  { agentId, run, step, wrote, has }: Extract<TeamEvent, { type: 'READ' }>,
+  { agentId, run, step, wrote, has, usage }: Extract<TeamEvent, { type: 'READ' }>,
 ): void => {
-  const { team, effects } = draft;
+  const { team } = draft;
+  settleOpen(draft, agentId, usage);
   if (agentOf(team, agentId)?.turn?.run !== run) return void (team.dropped += 1);
-  effects.push({ type: 'answer_read', agentId, run, step, read: writeAndRead(draft, agentId, wrote, has) });
+  const read = writeAndRead(draft, agentId, wrote, has);
+  offerCall(draft, { agentId, run, effect: { type: 'answer_read', agentId, run, step, read } });
 };

@@ -76,7 +76,7 @@ export type TeamEvent =
   | { type: 'RESUME' }
   | { type: 'CLOSE' }
   | { type: 'CANCEL' }
-  /** `text`: what the turn had said when it was broken off; `wrote`: what it leaves in its context. */
+  /** `text`: what the turn had said when it was broken off; `wrote`: what it leaves in its context; `usage`: since it told last. */
   | {
       type: 'ENDED';
       agentId: string;
@@ -89,11 +89,20 @@ export type TeamEvent =
       wrote?: NewMessage[];
     }
   /** A turn adds to its context and asks what it is asked with; `has`: messages that it holds; `step` counts its reads. */
-  | { type: 'READ'; agentId: string; run: number; step: number; wrote: NewMessage[]; has: number[] }
+  | {
+      type: 'READ';
+      agentId: string;
+      run: number;
+      step: number;
+      wrote: NewMessage[];
+      has: number[];
+      /** By its calls since it told last. */
+      usage: Amount;
+    }
   /** A turn calls a tool for agents; answered by `answer_call`, in the same step unless it waits for agents. */
   | { type: 'COMMAND'; agentId: string; run: number; callId: string; command: AgentCommand }
   /** `answer` null: it gave none, or failed. */
-  | { type: 'LITE_ANSWERED'; patternId: string; liteId: string; answer: Json }
+  | { type: 'LITE_ANSWERED'; patternId: string; liteId: string; answer: Json; usage?: Amount }
   | { type: 'TICK' };
 
 /** What comes from outside and is answered. */

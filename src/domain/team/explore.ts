@@ -31,6 +31,7 @@ export const explorerOf = (
   role: 'explorer',
   parent: plan.agentId,
   adapter: team.setup.explorer,
+  ...(team.setup.explorerPrice && { price: team.setup.explorerPrice }),
   instructions,
   ...explorerRights(plan),
   tools: [...exploreTools],

@@ -1,12 +1,15 @@
 import { noAmount } from '../budget.js';
 import type { TeamEvent } from './effects.js';
 import type { AgentPlan, TeamSetup } from './setup.js';
+import { withAgentAccount } from './spending.js';
 import { type AgentRecord, openTeamState, type TeamState } from './state.js';
 
 /** An agent as it was, with what the fork's request says of it. */
 const replanned = (agent: AgentRecord, plan: AgentPlan | undefined): AgentRecord => ({
   ...agent,
   spent: noAmount,
+  reserved: 0,
+  openCall: null,
   ...(plan && { plan: { ...plan, adapter: plan.adapter ?? agent.plan.adapter } }),
 });
 
@@ -21,10 +24,14 @@ export const forkTeam = (work: TeamState, setup: TeamSetup, now: number): { work
   const agents = work.agents.map((agent) => replanned(agent, plans.get(agent.plan.agentId)));
   const known = new Set(agents.map(({ plan }) => plan.agentId));
   const anew = setup.agents.filter(({ agentId, prompt }) => known.has(agentId) && prompt !== asked.get(agentId));
+  const opened = openTeamState(setup, now);
+  let { ledger } = opened;
+  for (const agent of agents) ledger = withAgentAccount({ ledger, agents }, agent, now);
   return {
     work: {
-      ...openTeamState(setup, now),
+      ...opened,
       agents,
+      ledger,
       contexts: work.contexts,
       spawned: work.spawned,
       runs: work.runs,

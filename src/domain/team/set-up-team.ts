@@ -1,11 +1,11 @@
 import type { Adapter } from '../../contracts/adapter.js';
 import type { OpenTeam, TeamAgentBody } from '../../contracts/team.js';
-import { micros } from '../budget.js';
 import type { PathFault } from '../debate/set-up-debate.js';
 import { pricedCall } from '../priced-call.js';
 import type { Operator } from '../session/setup.js';
 import type { SetupIdentity } from '../session/set-up-session.js';
-import { type AgentPlan, liteAgentsOf, maxConcurrentOf, planOf, type TeamSetup } from './setup.js';
+import type { CallPrice } from './accounts.js';
+import { type AgentPlan, limitsOf, liteAgentsOf, maxConcurrentOf, planOf, type TeamSetup } from './setup.js';
 
 /** What the operator's configuration says of teams. */
 export interface TeamOperator extends Operator {
@@ -15,6 +15,17 @@ export interface TeamOperator extends Operator {
   windowTokens: number | null;
   explorer: Adapter | null;
 }
+
+/** Scripts, simulations and hosted models end where they are told to; of whoever else answers nobody knows what it will use. */
+const capped: readonly Adapter['kind'][] = ['scripted', 'simulated', 'openai', 'anthropic', 'openai-compatible'];
+
+/** What calls of an adapter may use, as a rule and at most. */
+const priceOf = (operator: Operator, tenant: string, adapter: Adapter): CallPrice => ({
+  likely: pricedCall(operator, tenant, adapter).priced,
+  // The answer at its longest: its mean and two deviations.
+  most: pricedCall(operator, tenant, adapter, 'gold').priced,
+  isCapped: capped.includes(adapter.kind),
+});
 
 const adapterFaults = (operator: Operator, tenant: string, adapter: Adapter | undefined, path: string): PathFault[] =>
   adapter === undefined
@@ -29,7 +40,14 @@ export const plansOf = (
   path: (index: number) => string,
 ): { plans: AgentPlan[] } | { faults: PathFault[] } => {
   const faults = bodies.flatMap(({ adapter }, index) => adapterFaults(operator, tenant, adapter, path(index)));
-  return faults.length > 0 ? { faults } : { plans: bodies.map((body) => planOf(body)) };
+  return faults.length > 0
+    ? { faults }
+    : {
+        plans: bodies.map((body) => {
+          const plan = planOf(body);
+          return body.adapter ? { ...plan, price: priceOf(operator, tenant, body.adapter) } : plan;
+        }),
+      };
 };
 
 /**
@@ -61,12 +79,10 @@ export const setUpTeam = (
       backgroundAllowed: operator.backgroundAllowed,
       windowTokens: operator.windowTokens,
       explorer: operator.explorer,
+      ...(operator.explorer && { explorerPrice: priceOf(operator, tenant, operator.explorer) }),
       agents: agents.plans,
       liteAgents: liteAgentsOf(request.lite_agents),
-      budget: {
-        maxTokens: budget.max_tokens ?? null,
-        maxUsdMicros: budget.max_usd === undefined ? null : micros(budget.max_usd),
-      },
+      budget: limitsOf(budget),
       ...(workspace && { workspace: { path: workspace.path, isReadOnly: workspace.read_only } }),
       ...(sandbox && { sandbox }),
     },

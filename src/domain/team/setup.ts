@@ -3,8 +3,10 @@ import type { SandboxOptions } from '../../contracts/execution.js';
 import type { Json } from '../../contracts/frames.js';
 import type { ApprovalRule, LiteAgentBody, TeamAgentBody } from '../../contracts/team.js';
 import type { AgentTemplate } from '../../contracts/template.js';
-import type { BudgetLimits } from '../budget.js';
+import type { Budget } from '../../contracts/work.js';
+import { type BudgetLimits, micros } from '../budget.js';
 import { ParleyError } from '../errors.js';
+import type { CallPrice } from './accounts.js';
 import type { WebhookSetup } from '../webhook/setup.js';
 
 /** How an agent stands to the context of others; ids are those of agents, null: of nobody. */
@@ -37,6 +39,10 @@ export interface AgentPlan {
   overrides: Record<string, Json>;
   metadata: Record<string, Json>;
   sharing: SharingPlan;
+  /** What its calls may use; left out: nothing that is known before. */
+  price?: CallPrice;
+  /** Of the agent and those that it spawns together; left out: no limit of their own. */
+  budget?: BudgetLimits;
   /** The agent whose folder its tools work in; left out: its own. */
   folderOf?: string;
 }
@@ -64,6 +70,7 @@ export interface TeamSetup {
   windowTokens: number | null;
   /** Who explores for agents; null: who answers for the agent that asks. */
   explorer: Adapter | null;
+  explorerPrice?: CallPrice;
   /** In the order in which they are spawned at the start. */
   agents: AgentPlan[];
   liteAgents: LiteAgent[];
@@ -90,6 +97,12 @@ export const maxConcurrentOf = (requested: number | undefined, fromEnvironment: 
   throw new ParleyError('invalid_request', `${whose} must be a whole number of at least 1; got ${chosen}`);
 };
 
+/** Limits of a body's budget. */
+export const limitsOf = (budget: Budget): BudgetLimits => ({
+  maxTokens: budget.max_tokens ?? null,
+  maxUsdMicros: budget.max_usd === undefined ? null : micros(budget.max_usd),
+});
+
 /** An agent of a body as it is spawned; `parent`: where the body names none. */
 export const planOf = (body: TeamAgentBody, parent: string | null = null): AgentPlan => {
   const of = body.parent ?? parent;
@@ -111,6 +124,7 @@ export const planOf = (body: TeamAgentBody, parent: string | null = null): Agent
     overrides: body.model_overrides,
     metadata: body.metadata,
     sharing: { sessionOf, windowOf, maxTokens: body.shared_context_window_max_tokens ?? null },
+    ...(body.budget && { budget: limitsOf(body.budget) }),
   };
 };
 

@@ -5,6 +5,7 @@ import { openContext } from './contexts.js';
 import { replaceAgent, tellAgent, type TeamDraft } from './draft.js';
 import { type CallAnswer, done, type Refusal, refused } from './effects.js';
 import type { AgentPlan } from './setup.js';
+import { closeAgentAccount, withAgentAccount } from './spending.js';
 import { agentOf, ancestorsOf, hasEnded, type TeamState } from './state.js';
 import { ask } from './turns.js';
 import { quoted, unknownAgent } from './words.js';
@@ -53,8 +54,10 @@ const refusalOf = (team: TeamState, plan: AgentPlan): Refusal | null => {
 const add = (draft: TeamDraft, given: AgentPlan): void => {
   const { team, now } = draft;
   // Who answers for its parent now answers for it, whatever becomes of the parent.
-  const adapter = given.adapter ?? (given.parent === null ? null : (agentOf(team, given.parent)?.plan.adapter ?? null));
-  const plan = { ...given, adapter };
+  const parentPlan = given.parent === null ? undefined : agentOf(team, given.parent)?.plan;
+  const price = given.adapter ? given.price : parentPlan?.price;
+  const adapter = given.adapter ?? parentPlan?.adapter ?? null;
+  const plan = { ...given, adapter, ...(price && { price }) };
   team.spawned += 1;
   const agent = {
     plan,
@@ -64,6 +67,8 @@ const add = (draft: TeamDraft, given: AgentPlan): void => {
     queue: [],
     turns: 0,
     calls: 0,
+    reserved: 0,
+    openCall: null,
     spawnedAt: now,
     startedAt: null,
     endedAt: null,
@@ -74,6 +79,7 @@ const add = (draft: TeamDraft, given: AgentPlan): void => {
     spent: noAmount,
   };
   team.agents = [...team.agents, agent];
+  team.ledger = withAgentAccount(team, agent, now);
   tellAgent(draft, agent);
   const { prompt, parent, background } = plan;
   if (prompt !== null) ask(draft, agent, { content: prompt, by: parent, background });
@@ -100,6 +106,7 @@ export const cleanUp = (draft: TeamDraft, agentId: string): CallAnswer => {
     const message = `agent ${quoted(agentId)} is ${agent.state}: only an agent that has ended can be cleaned up; wait for it, or cancel it first`;
     return refused('wrong_state', message);
   }
+  closeAgentAccount(draft, agent);
   for (const child of team.agents) {
     if (child.plan.parent === agentId)
       replaceAgent(draft, { ...child, plan: { ...child.plan, parent: agent.plan.parent } });

@@ -10,8 +10,11 @@ import type {
 import { noAmount } from '../budget.js';
 import type { Amount } from '../session/setup.js';
 import { type ContextBook, emptyBook } from './context/book.js';
+import type { LedgerState } from '../ledger/state.js';
+import type { TeamEffect } from './effects.js';
 import type { TurnEnd } from './outcome.js';
 import type { PatternRun } from './pattern-state.js';
+import { openTeamLedger } from './accounts.js';
 import type { AgentPlan, TeamSetup } from './setup.js';
 
 /** One question to an agent. `run` numbers all questions of a team: those with a lower one have their turn before. */
@@ -38,6 +41,9 @@ export interface AgentRecord {
   turns: number;
   /** Of its model, by all its turns that have ended: a script plays on from there. */
   calls: number;
+  /** Calls of its model that were ever admitted by the budget, and the one that is open. */
+  reserved: number;
+  openCall: number | null;
   spawnedAt: number;
   startedAt: number | null;
   endedAt: number | null;
@@ -77,9 +83,16 @@ export interface DelegationRecord {
   error: AgentError | null;
 }
 
+/** A turn that waits for its next call to be admitted, and what it is told then. */
+export interface HeldCall {
+  agentId: string;
+  run: number;
+  effect: Extract<TeamEffect, { type: 'run_turn' | 'answer_read' }>;
+}
+
 /** Why nothing but time or somebody else moves the team. */
 export interface TeamWaiting {
-  on: 'agents' | 'paused' | 'open';
+  on: 'agents' | 'budget' | 'paused' | 'open';
   since: number;
 }
 
@@ -94,6 +107,12 @@ export interface TeamState {
   /** In the order in which they were spawned. */
   agents: AgentRecord[];
   contexts: ContextBook;
+  /** Accounts of the team and of its agents. */
+  ledger: LedgerState;
+  /** What is told to a turn once its next call is admitted, in the order in which it was asked for. */
+  held: HeldCall[];
+  /** Calls that are spent by no agent. */
+  unowned: number;
   spawned: number;
   runs: number;
   waits: WaitRecord[];
@@ -121,6 +140,9 @@ export const openTeamState = (setup: TeamSetup, now: number): TeamState => ({
   closed: false,
   agents: [],
   contexts: emptyBook,
+  ledger: openTeamLedger(setup.budget, now),
+  held: [],
+  unowned: 0,
   spawned: 0,
   runs: 0,
   waits: [],

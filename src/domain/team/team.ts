@@ -1,4 +1,3 @@
-import { add } from '../budget.js';
 import { iso } from '../instant.js';
 import { step } from '../machine.js';
 import { takeCall } from './calls.js';
@@ -13,6 +12,7 @@ import { followPatterns, hearLite } from './patterns.js';
 import { teamResult } from './result.js';
 import { fillSlots } from './slots.js';
 import { spawn } from './spawn.js';
+import { offerHeld, settleOpen, spendUnowned } from './spending.js';
 import { agentOf, hasEnded, isIdle, isOver, isSettled, type TeamState } from './state.js';
 import { type TeamActionName, type TeamEventName, type TeamFacts, teamMachine } from './team-machine.js';
 import { endTurn, takeNext } from './turns.js';
@@ -55,6 +55,7 @@ const take = (draft: TeamDraft, event: TeamEvent): CallAnswer | null => {
       takeCommand(draft, event);
       return null;
     case 'LITE_ANSWERED':
+      if (event.usage) spendUnowned(draft, event.usage);
       if (!hearLite(draft, event)) team.dropped += 1;
       return null;
     case 'TICK':
@@ -68,9 +69,10 @@ const takeEnd = (
   { agentId, run, outcome, text, usage, calls = 0, wrote = [] }: Extract<TeamEvent, { type: 'ENDED' }>,
 ): void => {
   const { team } = draft;
-  team.spent = add(team.spent, usage);
+  if (agentOf(team, agentId)) settleOpen(draft, agentId, usage);
+  else spendUnowned(draft, usage);
   const found = agentOf(team, agentId);
-  const agent = found && replaceAgent(draft, { ...found, calls: found.calls + calls, spent: add(found.spent, usage) });
+  const agent = found && replaceAgent(draft, { ...found, calls: found.calls + calls });
   if (!agent || agent.turn?.run !== run) return void (team.dropped += 1);
   leaveInContext(draft, agentId, wrote);
   if (agent.state === 'RUNNING' || (agent.state === 'PAUSED' && !agent.held))
@@ -168,6 +170,7 @@ const follow = (draft: TeamDraft): void => {
   takeNext(draft);
   decideWaits(draft);
   fillSlots(draft);
+  offerHeld(draft);
   followTurns(draft);
   draft.began.length = 0;
 };

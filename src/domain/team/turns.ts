@@ -2,6 +2,7 @@ import type { AgentEventName } from './agent-machine.js';
 import { askInContext } from './contexts.js';
 import { moveAgent, replaceAgent, type TeamDraft } from './draft.js';
 import type { TurnEnd } from './outcome.js';
+import { offerCall } from './spending.js';
 import { type AgentRecord, agentOf, hasEnded, isIdle, type Turn } from './state.js';
 
 const keptLatencies = 500;
@@ -26,7 +27,7 @@ export const ask = (draft: TeamDraft, agent: AgentRecord, question: Question): n
 
 /** Gives an agent a slot. */
 export const begin = (draft: TeamDraft, agent: AgentRecord): void => {
-  const { team, now, effects, began } = draft;
+  const { team, now, began } = draft;
   const { turn, plan } = agent;
   if (!turn) return;
   moveAgent(draft, agent, 'START', { startedAt: now, turns: agent.turns + 1 });
@@ -34,7 +35,8 @@ export const begin = (draft: TeamDraft, agent: AgentRecord): void => {
   began.push(turn.run);
   const { run, content, by } = turn;
   const asked = askInContext(draft, plan.agentId, turn);
-  effects.push({ type: 'run_turn', agentId: plan.agentId, run, content, by, asked });
+  const { agentId } = plan;
+  offerCall(draft, { agentId, run, effect: { type: 'run_turn', agentId, run, content, by, asked } });
 };
 
 const eventOf = { completed: 'COMPLETE', failed: 'FAIL', cancelled: 'ABORT' } as const satisfies Record<

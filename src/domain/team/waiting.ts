@@ -9,9 +9,10 @@ const count = ({ agents }: TeamState, state: string): number => agents.filter((a
 export const waitingOn = (team: TeamState): TeamWaiting['on'] | null => {
   if (isOver(team)) return null;
   if (team.agents.every(isSettled) && team.patterns.length === 0) return 'open';
-  if (count(team, 'RUNNING') > 0 || team.state === 'OPEN') {
-    const paused = count(team, 'PAUSED');
-    return paused > 0 && count(team, 'RUNNING') === 0 ? 'paused' : 'agents';
+  const running = count(team, 'RUNNING');
+  if (running > 0 || team.state === 'OPEN') {
+    if (running === 0) return count(team, 'PAUSED') > 0 ? 'paused' : 'agents';
+    return new Set(team.held.map(({ agentId }) => agentId)).size === running ? 'budget' : 'agents';
   }
   return 'paused';
 };
@@ -28,6 +29,14 @@ export const describeWaiting = (team: TeamState): Waiting | null => {
         since,
         detail: `${count(team, 'RUNNING')} agents run, ${count(team, 'PAUSED')} are paused, ${inQueue} wait for one of ${team.setup.maxConcurrent} slots`,
         who_can_unblock: 'the agents, or a cancel',
+      };
+    case 'budget':
+      return {
+        for: 'budget',
+        since,
+        detail: `${team.held.length} agents wait until what others hold of the budget is used or comes back`,
+        who_can_unblock:
+          'agents whose calls are open: those that are paused hold theirs until they are resumed or cancelled',
       };
     case 'paused':
       return {

@@ -187,7 +187,7 @@ test('what comes out of its order, or twice, changes nothing', () => {
   const play = new TurnPlay();
   const before = play.turn;
   play.called('nobody', 'x').take({ type: 'VIEW', step: 1, view: { ids: [], add: [] } });
-  play.take({ type: 'NO_ROOM', step: 1, message: 'x' });
+  play.take({ type: 'NO_ROOM', step: 1, code: 'context_full', message: 'x' });
   play.take({ type: 'FAILED', round: 9, code: 'x', message: 'x', text: null, usage: { tokens: 1, usdMicros: 0 } });
   expect(play.turn).toEqual(before);
 });

@@ -1,3 +1,4 @@
+import { noAmount } from '../../../src/domain/budget.js';
 import type { NewMessage } from '../../../src/domain/team/context/message.js';
 import { messagesOf } from '../../../src/domain/team/context/book.js';
 import { contextInfo } from '../../../src/domain/team/context/info.js';
@@ -12,7 +13,7 @@ const ask = (content: string): NewMessage => ({ role: 'user', content });
 const read = (play: TeamPlay, agentId: string, wrote: NewMessage[], has: number[] = [], run?: number) => {
   const before = play.done('answer_read').length;
   const turn = run ?? play.agent(agentId).turn?.run ?? 0;
-  play.take({ type: 'READ', agentId, run: turn, step: before + 1, wrote, has });
+  play.take({ type: 'READ', agentId, run: turn, step: before + 1, wrote, has, usage: noAmount });
   return play.done('answer_read')[before]?.read;
 };
 const viewOf = (answer: ContextRead | undefined): ContextView => {
@@ -140,7 +141,10 @@ describe('the end of a turn', () => {
 
   test('whose question has no room is told so, with nothing written', () => {
     const play = new TeamPlay([plan('a', { prompt: 'x'.repeat(400) })], { windowTokens: 10 });
-    expect(play.done('run_turn')[0]?.asked).toEqual({ refused: expect.stringContaining('has no room') });
+    expect(play.done('run_turn')[0]?.asked).toMatchObject({
+      code: 'context_full',
+      refused: expect.stringContaining('has no room'),
+    });
     expect(contents(play, 'a')).toEqual([]);
   });
 

@@ -1,0 +1,167 @@
+import { add, noAmount } from '../budget.js';
+import { iso } from '../instant.js';
+import { closeAccount, openAccount } from '../ledger/accounts.js';
+import { reserveCall } from '../ledger/reserve.js';
+import { settleCall } from '../ledger/settle.js';
+import { findAccount, type LedgerState } from '../ledger/state.js';
+import type { BudgetNotice } from '../ledger/steps.js';
+import { estimateOf } from '../priced-call.js';
+import type { Amount } from '../session/setup.js';
+import { noLimits, teamAccount, terms } from './accounts.js';
+import { contextOf, tokensOf, messagesOf } from './context/book.js';
+import { replaceAgent, say, type TeamDraft } from './draft.js';
+import type { AgentPlan } from './setup.js';
+import { type AgentRecord, agentOf, hasEnded, type HeldCall, type TeamState } from './state.js';
+
+/** Reservations go back when the turn ends, which its team hears of in any case. */
+const never = Number.MAX_SAFE_INTEGER;
+/** Characters of a token as a rule; a token is one byte at the least. */
+const usualCharacters = 4;
+
+/** An id that is taken again after a clean-up is another account. */
+const accountIdOf = ({ plan, spawn }: Pick<AgentRecord, 'plan' | 'spawn'>): string => `${plan.agentId}#${spawn}`;
+
+/** With an agent's account below that of its parent, so that a tree of agents has its limit together. */
+export const withAgentAccount = (
+  team: Pick<TeamState, 'ledger' | 'agents'>,
+  agent: AgentRecord,
+  now: number,
+): LedgerState => {
+  const parent = agent.plan.parent === null ? undefined : agentOf(team, agent.plan.parent);
+  const above = parent ? accountIdOf(parent) : teamAccount;
+  const parentId = findAccount(team.ledger, above) ? above : teamAccount;
+  const limits = agent.plan.budget ?? noLimits;
+  const opening = { accountId: accountIdOf(agent), level: 'agent_tree' as const, parentId, terms: terms(limits) };
+  return openAccount(team.ledger, opening, now);
+};
+
+/** What an agent that is cleaned up has spent stays with those above it; with agents below it the account stays, too. */
+export const closeAgentAccount = (draft: TeamDraft, agent: AgentRecord): void => {
+  const { team } = draft;
+  const accountId = accountIdOf(agent);
+  // What it still uses is told when it is gone.
+  settleOpen(draft, agent.plan.agentId, noAmount);
+  const isInUse =
+    team.ledger.accounts.some(({ parentId }) => parentId === accountId) ||
+    team.ledger.calls.some((call) => call.accountId === accountId);
+  if (!isInUse) team.ledger = closeAccount(team.ledger, accountId);
+};
+
+const tell = (draft: TeamDraft, notices: readonly BudgetNotice[]): void => {
+  for (const { step, accountId, level, unit, message, at } of notices) {
+    const agentId = accountId === teamAccount ? null : accountId.slice(0, accountId.lastIndexOf('#'));
+    say(draft, { event: 'budget', data: { at: iso(at), step, level, agent_id: agentId, unit, message } });
+  }
+};
+
+/** A model that a spawn names itself has no price here: what it uses is known when it is told. */
+const isRepriced = ({ overrides }: AgentPlan): boolean => 'model' in overrides || 'max_tokens' in overrides;
+
+const amountOf = (team: TeamState, { plan }: AgentRecord): { amount: Amount; isCapped: boolean } => {
+  const { price } = plan;
+  if (!price) return { amount: noAmount, isCapped: false };
+  const tokens = contextOf(team.contexts, plan.agentId) ? tokensOf(messagesOf(team.contexts, plan.agentId)) : 0;
+  const characters = tokens * usualCharacters;
+  if (!price.isCapped || isRepriced(plan)) return { amount: estimateOf(price.likely, characters), isCapped: false };
+  return { amount: estimateOf(price.most, characters * usualCharacters), isCapped: true };
+};
+
+export type Reserved = 'admitted' | 'wait' | { refused: string };
+
+/** Holds what the next call of an agent's model may use (spec 08 "Reserve before each call"). */
+export const reserveNext = (draft: TeamDraft, agent: AgentRecord): Reserved => {
+  const { team, now } = draft;
+  const number = agent.reserved + 1;
+  const accountId = accountIdOf(agent);
+  const request = { accountId, number, isCheapest: true, holder: accountId, expiresAt: never };
+  const result = reserveCall(team.ledger, { ...request, ...amountOf(team, agent) }, now);
+  team.ledger = result.ledger;
+  tell(draft, result.notices);
+  if (result.outcome !== 'refused') {
+    replaceAgent(draft, { ...agent, reserved: number, openCall: number });
+    return 'admitted';
+  }
+  if (result.remedy === 'wait') return 'wait';
+  const words = result.faults.map(({ level, accountId: id, message }) => {
+    const whose =
+      id === teamAccount ? 'the team' : `agent ${JSON.stringify(id.slice(0, id.lastIndexOf('#')))} (${level})`;
+    return `${whose} ${message}`;
+  });
+  return { refused: words.join('; ') };
+};
+
+/** What an agent's open call has used, if anything; what it held beyond that comes back. Usage without a call is spent as well. */
+export const settleOpen = (draft: TeamDraft, agentId: string, used: Amount): void => {
+  const { team, now } = draft;
+  const agent = agentOf(team, agentId);
+  if (!agent) return;
+  const isFree = used.tokens === 0 && used.usdMicros === 0;
+  if (agent.openCall === null && isFree) return;
+  const number = agent.openCall ?? agent.reserved + 1;
+  const { ledger, notices } = settleCall(team.ledger, { accountId: accountIdOf(agent), number }, used, now);
+  team.ledger = ledger;
+  team.spent = add(team.spent, used);
+  replaceAgent(draft, {
+    ...agent,
+    spent: add(agent.spent, used),
+    openCall: null,
+    reserved: Math.max(agent.reserved, number),
+  });
+  tell(draft, notices);
+};
+
+/** What was used by nobody who is still there, or by a lite agent, which has no account. */
+export const spendUnowned = (draft: TeamDraft, used: Amount): void => {
+  const { team, now } = draft;
+  if (used.tokens === 0 && used.usdMicros === 0) return;
+  team.unowned += 1;
+  const { ledger, notices } = settleCall(team.ledger, { accountId: teamAccount, number: team.unowned }, used, now);
+  team.ledger = ledger;
+  team.spent = add(team.spent, used);
+  tell(draft, notices);
+};
+
+/** Whether nothing is left of a limit of the team. */
+export const isUsedUp = ({ ledger }: TeamState): boolean => {
+  const account = findAccount(ledger, teamAccount);
+  if (!account) return false;
+  const { limits, spent } = account;
+  return (
+    (limits.maxTokens !== null && spent.tokens >= limits.maxTokens) ||
+    (limits.maxUsdMicros !== null && spent.usdMicros >= limits.maxUsdMicros)
+  );
+};
+
+type Told = HeldCall['effect'];
+
+const refusedWith = (effect: Told, refused: string): Told => {
+  const read = { refused, code: 'EBUDGET' as const };
+  return effect.type === 'run_turn' ? { ...effect, asked: read } : { ...effect, read };
+};
+
+/** Tells a turn what its model is asked with, once that call is admitted; a paused agent asks for nothing. */
+const tryCall = (draft: TeamDraft, { agentId, run, effect }: HeldCall): boolean => {
+  const agent = agentOf(draft.team, agentId);
+  // Nobody is left to be told.
+  if (!agent || agent.turn?.run !== run || hasEnded(agent)) return true;
+  if (agent.state === 'PAUSED') return false;
+  const reserved = reserveNext(draft, agent);
+  if (reserved === 'wait') return false;
+  draft.effects.push(reserved === 'admitted' ? effect : refusedWith(effect, reserved.refused));
+  return true;
+};
+
+/** The next call of a turn, behind those that wait already. */
+export const offerCall = (draft: TeamDraft, call: HeldCall): void => {
+  const { effect } = call;
+  // What has no room is asked of nobody.
+  if ('refused' in (effect.type === 'run_turn' ? effect.asked : effect.read)) draft.effects.push(effect);
+  else draft.team.held = [...draft.team.held, call];
+};
+
+/** Calls that the budget admits now, in the order in which they were asked for. */
+export const offerHeld = (draft: TeamDraft): void => {
+  const { held } = draft.team;
+  if (held.length === 0) return;
+  draft.team.held = held.filter((call) => !tryCall(draft, call));
+};

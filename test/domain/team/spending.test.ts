@@ -1,0 +1,138 @@
+import { addsUp } from '../../../src/domain/ledger/settle.js';
+import type { AgentPlan, TeamSetup } from '../../../src/domain/team/setup.js';
+import { ledgerView } from '../../../src/domain/ledger/view.js';
+import { plan, TeamPlay } from '../../support/team-play.js';
+
+const none = { tokens: 0, usdMicros: 0 };
+const call = (usdMicros: number) => ({ estimate: { tokens: 0, usdMicros }, per1000Characters: none });
+const dollar = 1_000_000;
+
+/** An agent whose calls cost `likely` as a rule and `most` at most, in millionths of a dollar. */
+const priced = (id: string, likely: number, most: number, over: Partial<AgentPlan> = {}): AgentPlan => ({
+  ...plan(id),
+  price: { likely: call(likely), most: call(most), isCapped: true },
+  ...over,
+});
+const within = (maxUsdMicros: number | null): Partial<TeamSetup> => ({ budget: { maxTokens: null, maxUsdMicros } });
+
+/** Who has been told to call now, and has not said what it used. */
+const calling = (play: TeamPlay, from = 0): string[] =>
+  play.effects
+    .slice(from)
+    .flatMap((effect) =>
+      (effect.type === 'run_turn' && 'view' in effect.asked) || (effect.type === 'answer_read' && 'view' in effect.read)
+        ? [effect.agentId]
+        : [],
+    );
+const reads = (play: TeamPlay, agentId: string, usdMicros: number): TeamPlay => {
+  const { turn } = play.agent(agentId);
+  const usage = { tokens: 0, usdMicros };
+  return play.take({ type: 'READ', agentId, run: turn?.run ?? 0, step: 1, wrote: [], has: [], usage });
+};
+
+describe('the budget of a team', () => {
+  test('admits calls at once as long as all fit, and then one at a time', () => {
+    const play = new TeamPlay(
+      ['a', 'b', 'c', 'd'].map((id) => priced(id, 200_000, 400_000)),
+      within(dollar),
+    );
+    expect(calling(play)).toEqual(['a', 'b', 'c']);
+    expect(play.team.waiting?.on).toBe('agents');
+    reads(play, 'c', 100_000);
+    // What c has not used goes to who waited first, and then to c itself.
+    expect(calling(play)).toEqual(['a', 'b', 'c', 'd']);
+    reads(play, 'd', 100_000);
+    expect(calling(play).slice(4)).toEqual([]);
+    reads(play, 'a', 100_000);
+    expect(calling(play).slice(4)).toEqual(['c']);
+  });
+
+  test('is never passed by more than one call, whoever races', () => {
+    for (let seed = 1; seed <= 50; seed += 1) {
+      let state = seed * 7919;
+      const random = (): number => {
+        state = (state * 48_271) % 2_147_483_647;
+        return state / 2_147_483_647;
+      };
+      const ids = Array.from({ length: 20 }, (_, index) => `w${index}`);
+      const most = 150_000;
+      const play = new TeamPlay(
+        ids.map((id) => priced(id, 50_000, most)),
+        { ...within(dollar), maxConcurrent: 20 },
+      );
+      const open = calling(play);
+      while (open.length > 0) {
+        const [id] = open.splice(Math.floor(random() * open.length), 1);
+        const before = play.effects.length;
+        reads(play, id!, Math.floor(random() * most));
+        open.push(...calling(play, before));
+        expect(addsUp(play.team.ledger)).toBe(true);
+      }
+      expect(play.team.spent.usdMicros).toBeLessThan(dollar + most);
+      expect(play.team.spent.usdMicros).toBeGreaterThanOrEqual(dollar);
+      expect(play.team.held).toEqual([]);
+    }
+  });
+
+  test('refuses in words what is beyond it, and says so once', () => {
+    const play = new TeamPlay([priced('a', 400_000, 400_000)], within(500_000));
+    reads(play, 'a', 500_000);
+    expect(play.done('answer_read')[0]?.read).toEqual({
+      code: 'EBUDGET',
+      refused: expect.stringContaining('the team'),
+    });
+    expect(play.told('budget').map(({ step, agent_id: id }) => [step, id])).toEqual([
+      ['warn', null],
+      ['stop', null],
+    ]);
+  });
+
+  test('of an agent is that of those that it spawns, too', () => {
+    const play = new TeamPlay([
+      priced('a', 100_000, 100_000, { budget: { maxTokens: null, maxUsdMicros: 250_000 } }),
+      priced('b', 100_000, 100_000),
+    ]);
+    play.spawn(priced('c', 100_000, 100_000, { parent: 'a' }), priced('d', 100_000, 100_000, { parent: 'c' }));
+    expect(calling(play)).toEqual(['a', 'b', 'c', 'd']);
+    for (const id of ['a', 'c', 'd']) reads(play, id, 90_000);
+    // 270,000 of 250,000: one call beyond.
+    expect(play.done('answer_read').map(({ agentId, read }) => [agentId, 'view' in read])).toEqual([
+      ['a', false],
+      ['c', false],
+      ['d', false],
+    ]);
+    expect(reads(play, 'b', 90_000).done('answer_read').at(-1)?.read).toMatchObject({ view: {} });
+  });
+
+  test('gets back what an agent held that is cancelled, or is cleaned up', () => {
+    const play = new TeamPlay([priced('a', 600_000, 600_000), priced('b', 600_000, 600_000)], within(dollar));
+    expect(calling(play)).toEqual(['a', 'b']);
+    play.to('CANCEL_AGENT', 'a');
+    play.to('CLEAN_UP', 'a');
+    expect(ledgerView(play.team.ledger, play.now).map(({ account_id: id, open_calls: open }) => [id, open])).toEqual([
+      ['team', 0],
+      ['b#2', 1],
+    ]);
+    play.ends('b', 'done');
+    expect(play.team.ledger.accounts.every(({ reserved }) => reserved.usdMicros === 0)).toBe(true);
+  });
+
+  test('counts what is used by who is gone', () => {
+    const play = new TeamPlay([priced('a', 1, 1)]);
+    const { run } = play.agent('a').turn!;
+    play.to('CANCEL_AGENT', 'a');
+    play.to('CLEAN_UP', 'a');
+    const usage = { tokens: 5, usdMicros: 7 };
+    play.take({ type: 'ENDED', agentId: 'a', run, outcome: { type: 'stopped', message: null }, text: null, usage });
+    expect([play.team.spent, play.team.ledger.accounts[0]?.spent]).toEqual([usage, usage]);
+  });
+
+  test('lets a paused agent ask for nothing until it is resumed', () => {
+    const play = new TeamPlay([priced('a', 1, 1)]);
+    play.to('PAUSE_AGENT', 'a');
+    reads(play, 'a', 1);
+    expect(play.done('answer_read')).toEqual([]);
+    play.to('RESUME_AGENT', 'a');
+    expect(play.done('answer_read')).toHaveLength(1);
+  });
+});
