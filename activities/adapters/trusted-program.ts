@@ -13,7 +13,7 @@ interface Started {
 }
 
 /** Signals the whole group a program leads. Nobody left in it is what was wanted (macOS calls that EPERM). */
-const signalGroup = (leader: number, signal: NodeJS.Signals): void => {
+export const signalGroup = (leader: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(-leader, signal);
   } catch (error) {

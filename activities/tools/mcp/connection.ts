@@ -5,8 +5,6 @@ import type { McpServerSettings } from './settings.js';
 
 /** Milliseconds that a server may take to begin, and to say which tools it has. */
 const openMs = 30_000;
-/** Of what a server writes to its standard error, for the operator. */
-const errorChars = 1_000;
 const mostPages = 100;
 
 /** A server that answers. */
@@ -24,6 +22,9 @@ export interface ConnectionEvents {
   onTools: (tools: Tool[]) => void;
 }
 
+/** Of the worker; a program is given what every program needs of it, and nothing else. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 interface Opened {
   transport: Transport;
   /** What it has said on its standard error. */
@@ -33,23 +34,11 @@ interface Opened {
 }
 
 /** The SDK is loaded by those alone that have a server. */
-const transportOf = async (settings: McpServerSettings): Promise<Opened> => {
+const transportOf = async (settings: McpServerSettings, environment: Environment): Promise<Opened> => {
   if ('command' in settings) {
-    const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
-    const { command, args, env, cwd } = settings;
-    // Of the worker's environment the SDK gives it what every program needs (PATH, HOME, ...) and nothing else.
-    const transport = new StdioClientTransport({
-      command,
-      args,
-      env,
-      stderr: 'pipe',
-      ...(cwd !== undefined && { cwd }),
-    });
-    let errors = '';
-    transport.stderr?.on('data', (piece: Buffer) => {
-      errors = (errors + piece.toString('utf8')).slice(-errorChars);
-    });
-    return { transport, errors: () => errors.trim(), leave: () => Promise.resolve() };
+    const { StdioTransport } = await import('./stdio.js');
+    const transport = new StdioTransport(settings, environment);
+    return { transport, errors: () => transport.errors, leave: () => Promise.resolve() };
   }
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
   const transport = new StreamableHTTPClientTransport(new URL(settings.url), {
@@ -90,16 +79,17 @@ const toolsOf = async (client: Client, signal: AbortSignal): Promise<Tool[]> => 
 /** Starts or reaches a server and asks which tools it has. @throws Error that says why it does not answer */
 export const connect = async (
   settings: McpServerSettings,
-  { onGone, onTools }: ConnectionEvents,
+  { environment, onGone, onTools }: ConnectionEvents & { environment: Environment },
   signal: AbortSignal,
 ): Promise<Connection> => {
   const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
   const { ToolListChangedNotificationSchema } = await import('@modelcontextprotocol/sdk/types.js');
-  const { transport, errors, leave } = await transportOf(settings);
+  const { transport, errors, leave } = await transportOf(settings, environment);
   const client = new Client({ name: 'parley', version: '0.1.0' });
   const close = async (): Promise<void> => {
     await within(leave(), 1_000);
     await client.close();
+    await transport.close(); // for who was never connected
   };
   try {
     await client.connect(transport, { timeout: openMs, signal });

@@ -2,6 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { ParleyError } from '../../../src/domain/errors.js';
 import type { JsonObject } from '../../../src/domain/model-json.js';
 import type { ToolSource } from '../port.js';
+import type { Environment } from './connection.js';
 import { McpServer } from './server.js';
 import type { McpServerSettings } from './settings.js';
 
@@ -30,9 +31,13 @@ const sourceOf = (server: McpServer): ToolSource => ({
   close: () => server.close(),
 });
 
-/** Servers as the operator configured them; none is reached before it is opened. */
-export const openMcpServers = (settings: readonly McpServerSettings[], now: () => number = Date.now): McpServers => {
-  const servers = settings.map((one) => new McpServer(one, now));
+/** Servers as the operator configured them; none is reached before it is opened. @param environment the worker's */
+export const openMcpServers = (
+  settings: readonly McpServerSettings[],
+  environment: Environment,
+  now: () => number = Date.now,
+): McpServers => {
+  const servers = settings.map((one) => new McpServer(one, environment, now));
   return {
     sources: servers.map(sourceOf),
     request: async (name, tool, given, signal) => {

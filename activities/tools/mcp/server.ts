@@ -3,7 +3,7 @@ import type { Json } from '../../../src/contracts/frames.js';
 import type { JsonObject } from '../../../src/domain/model-json.js';
 import type { ToolDefinition } from '../../../src/domain/team/model-call.js';
 import { toolError } from '../answers.js';
-import { connect, type Connection } from './connection.js';
+import { connect, type Connection, type Environment } from './connection.js';
 import { faultOf } from './faults.js';
 import { offeredBy, type OfferedTool, prefixOf } from './names.js';
 import { answerOf } from './results.js';
@@ -26,6 +26,7 @@ export class McpServer {
 
   constructor(
     private readonly settings: McpServerSettings,
+    private readonly environment: Environment,
     /** Milliseconds. */
     private readonly now: () => number,
   ) {}
@@ -115,7 +116,7 @@ export class McpServer {
     signal: AbortSignal,
   ): Promise<CallToolResult> {
     const { CallToolResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
-    const options = { signal, timeout: this.settings.timeoutMs };
+    const options = { signal: AbortSignal.any([signal]), timeout: this.settings.timeoutMs };
     return await client.request(
       { method: 'tools/call', params: { name, arguments: given } },
       CallToolResultSchema,
@@ -138,10 +139,12 @@ export class McpServer {
       const connection = await connect(
         this.settings,
         {
+          environment: this.environment,
           onGone: () => this.gone(connection, 'it ended by itself'),
           onTools: (tools) => this.take(offeredBy(this.name, tools)),
         },
-        this.stopper.signal,
+        // One of its own: who listens to it is forgotten with it.
+        AbortSignal.any([this.stopper.signal]),
       );
       this.take(offeredBy(this.name, connection.tools));
       this.connection = connection;

@@ -103,7 +103,7 @@ describe('a call of a tool', () => {
     ['act', 1],
   ])('of %s is made %d times when its worker died in it', async (name, times) => {
     const { call, counter } = rig();
-    let endLate = (_: Json): void => {};
+    let endLate: (answer: Json) => void = () => {};
     counter.answer = () => new Promise((resolve) => (endLate = resolve));
     const dead = (await call(name, { callId: 'c' })).answer;
     while (counter.called.length === 0) await new Promise((resolve) => setImmediate(resolve));
