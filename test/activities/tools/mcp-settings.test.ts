@@ -61,7 +61,11 @@ describe('the file of MCP servers', () => {
     ['a list', { a: [] }, 'mcpServers.a must be an object with a command or a url'],
     ['an old transport', { a: { type: 'sse', url: 'http://h/sse' } }, 'mcpServers.a.type "sse" is not spoken'],
     ['another transport than its own', { a: { type: 'http', command: 'x' } }, 'mcpServers.a.type'],
-    ['a misspelt name', { a: { command: 'x', arg: [] } }, 'mcpServers.a.arg unknown field "arg"; it takes type, command, args'],
+    [
+      'a misspelt name',
+      { a: { command: 'x', arg: [] } },
+      'mcpServers.a.arg unknown field "arg"; it takes type, command, args',
+    ],
     ['no text', { a: { command: 'x', args: [1] } }, 'mcpServers.a.args[0] must be a text'],
     ['no program', { a: { command: '' } }, 'mcpServers.a.command must name a program'],
     ['no address', { a: { url: 'mcp.example.com' } }, 'mcpServers.a.url must be an http or https URL'],
