@@ -143,10 +143,10 @@ export const checkFeedback = (
   }
   if (state !== 'open') return { code: 'closed', message: `${id} ${closedWords(feedback)}; nothing was changed.` };
   if (isExpired(feedback, now)) return { code: 'expired', message: `${id} expired at ${request.expires_at}.` };
-  if (given.digest !== null && request.digest !== null && given.digest !== request.digest) {
+  if (!isAbout(request, given)) {
     return {
       code: 'changed_content',
-      message: `${id} is about the content with the digest ${request.digest}; the answer names ${quoted(given.digest)}. Look at it again and answer with its digest.`,
+      message: `${id} is about the content with the digest ${request.digest}; the answer names ${quoted(given.digest ?? '')}. Look at it again and answer with its digest.`,
     };
   }
   const option = matchOption(options, given.response);
@@ -176,9 +176,17 @@ export const isExpired = ({ request }: Feedback, now: number): boolean => {
   return expiresAt !== null && now >= expiresAt;
 };
 
-/** Whether this person has given this very answer before: sending it again, as after a lost reply, is no fault. */
+/** Whether an answer that names the content by its digest names this one. */
+const isAbout = ({ digest }: FeedbackRequest, given: GivenFeedback): boolean =>
+  given.digest === null || digest === null || given.digest === digest;
+
+/**
+ * Whether this person has given this very answer before: sending it again, as after a lost reply, is no fault. The same word
+ * about other content is another answer.
+ */
 export const isRepeat = ({ request, answers }: Feedback, given: GivenFeedback): boolean =>
   given.request_id === request.request_id &&
+  isAbout(request, given) &&
   answers.some(
     (answer) => sameWord(answer.provided_by, given.provided_by) && sameWord(answer.response, given.response),
   );

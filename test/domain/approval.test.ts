@@ -118,6 +118,16 @@ describe('an approval', () => {
       [null, 'repeated'],
     ],
     [
+      'one approves once more, other content',
+      { needed: 2 },
+      [
+        ['anna', 'approve'],
+        ['anna', 'approve', 1, { digest: 'f'.repeat(64) }],
+      ],
+      'pending',
+      [null, 'changed_content'],
+    ],
+    [
       'one approves under a name in capitals too',
       { needed: 2 },
       [
