@@ -17,6 +17,7 @@ import { type Answered, ask, AskError, type AskInput, failureOf } from './ask.js
 import { beating } from './asking.js';
 import { readModelAnswer } from './model-reading.js';
 import { offeredTo, type ToolOwner } from './offered-tools.js';
+import { stopHint, type StopHintPorts } from './stop-hint.js';
 import type { ToldCallPorts } from './told-call.js';
 import { ToldText } from './told-text.js';
 import type { AgentTools } from './tools/port.js';
@@ -53,7 +54,7 @@ export type AskedModel =
   /** `text`: what had come by then; null: nothing. */
   | { type: 'failed'; code: string; message: string; text: string | null; usage: Amount };
 
-export interface AskModelPorts extends ToldCallPorts {
+export interface AskModelPorts extends ToldCallPorts, StopHintPorts {
   /** Tools that are not about agents, as models are offered them. */
   tools: Pick<AgentTools, 'ready' | 'list'>;
 }
@@ -133,10 +134,17 @@ export const askModel = async (input: AskModelInput, ports: AskModelPorts): Prom
     callsBefore,
     gaps,
   };
+  const hint = stopHint(ports, agentId);
   try {
     return await beating((signal) =>
       inSpan(role, about, workContext({ id: workId, traceId }), async (span, trace): Promise<AskedModel> => {
         const late = AbortSignal.timeout(timeoutMs);
+        const began = performance.now();
+        const ended = <T extends AskedModel>(asked: T): T => {
+          const outcome = asked.type === 'failed' && asked.code === 'cancelled' ? 'cancelled' : asked.type;
+          metrics.agentCalled(adapter, outcome, performance.now() - began);
+          return asked;
+        };
         const paid = (usage: Amount): Amount => {
           span.setAttributes({ tokens: usage.tokens, usd_micros: usage.usdMicros });
           metrics.spent(adapter, usage);
@@ -146,27 +154,30 @@ export const askModel = async (input: AskModelInput, ports: AskModelPorts): Prom
           failSpan(span, code);
           // An error of a call says its code twice, in front of its words too.
           const words = message.replace(`${code}: `, '');
-          return { type: 'failed', code, message: words, text: text === '' ? null : text, usage };
+          return ended({ type: 'failed', code, message: words, text: text === '' ? null : text, usage });
         };
-        const hear = (piece: string): void => {
+        const hear = (piece: string, arrivedAt: number): void => {
           text += piece;
           told.add(piece);
+          metrics.handedOff(performance.now() - arrivedAt);
         };
         let answered: Answered;
         try {
-          answered = await ask(agents, call, AbortSignal.any([signal, late]), trace, hear);
+          answered = await ask(agents, call, AbortSignal.any([signal, late, hint.signal]), trace, hear);
         } catch (error) {
           const usage = paid(error instanceof AskError ? error.usage : noAmount);
           // A worker that stops leaves the call to another; whoever cancels it hears what it had said.
-          if (signal.aborted && context.cancellationDetails?.cancelRequested !== true) throw error;
-          if (signal.aborted) return failed('cancelled', 'the call was cancelled', usage);
+          const isStopped = hint.signal.aborted || context.cancellationDetails?.cancelRequested === true;
+          if (signal.aborted && !isStopped) throw error;
+          if (isStopped) return failed('cancelled', 'the call was cancelled', usage);
           if (late.aborted) return failed('ETIMEOUT', `no answer within ${timeoutMs} ms`, usage);
           const { code, message } = failureOf(error);
           return failed(code, message, usage);
         }
         const usage = paid(answered.usage);
         const bytes = jsonBytes(answered.answer) + jsonBytes((answered.calls ?? []) as unknown as Json);
-        if (bytes <= maxAnswerBytes) return { type: 'said', ...readModelAnswer(answerer, answered, offered), usage };
+        if (bytes <= maxAnswerBytes)
+          return ended({ type: 'said', ...readModelAnswer(answerer, answered, offered), usage });
         const message = `the answer is too long: it takes ${bytes} bytes as JSON, and at most ${maxAnswerBytes} can be kept`;
         // What is too long to be kept is not kept in part.
         text = '';
@@ -174,6 +185,7 @@ export const askModel = async (input: AskModelInput, ports: AskModelPorts): Prom
       }),
     );
   } finally {
+    hint.release();
     told.end();
   }
 };

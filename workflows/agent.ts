@@ -14,8 +14,8 @@ import { noAmount, subtract } from '../src/domain/budget.js';
 import type { TurnWord } from '../src/domain/team/effects.js';
 import type { TurnStart } from '../src/domain/team/turn-start.js';
 import { createCalls, type Fault } from './calls.js';
-import { teamSignal, turnSignal } from './messages.js';
-import { modelCalls, toolsOn } from './options.js';
+import { directivesQuery, teamSignal, turnSignal } from './messages.js';
+import { bus, modelCalls, toolsOn } from './options.js';
 import { refusal, rootMessage } from './work.js';
 
 /** What a turn leaves to its team. */
@@ -57,6 +57,7 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
     if (word.type === 'MOVED') state.tellsEnd = true;
     else heard(word);
   });
+  setHandler(directivesQuery, () => ({ ended: state.turn.phase === 'OVER' ? [agentId] : [] }));
   // A cancel from outside is a stop like any other.
   void CancellationScope.current().cancelRequested.catch(() => heard({ type: 'STOP', message: null, text: null }));
 
@@ -144,7 +145,8 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
         return void tell({ ...effect, type: 'READ', agentId, run });
       case 'stop':
         waiting.length = 0;
-        return calls.stop(() => true);
+        calls.stop(() => true);
+        return bus.hint('directed');
       case 'call':
         if ('command' in effect.action) {
           const { callId, command } = effect.action;

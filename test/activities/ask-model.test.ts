@@ -63,7 +63,7 @@ interface Asking {
 }
 
 /** As a worker runs it. */
-const start = (input: AskModelInput, attempt = 1): Asking => {
+const start = (input: AskModelInput, attempt = 1, metrics = createWorkMetrics(new Registry())): Asking => {
   const environment = new MockActivityEnvironment({ attempt });
   const bus = new LocalBus();
   const told: PartialEvent[] = [];
@@ -72,9 +72,9 @@ const start = (input: AskModelInput, attempt = 1): Asking => {
     const { lane_id, offset, text, attempt: of } = heard;
     told.push({ lane_id, attempt: of, offset, text });
   });
-  const metrics = createWorkMetrics(new Registry());
   const tools = { ready: () => Promise.resolve(), list: () => [listFiles, readFile] };
-  const ports = { agents, bus, metrics, tools };
+  const link = { directives: async () => ({ ended: [] }) };
+  const ports = { agents, bus, link, metrics, tools };
   const asked = environment.run((given: AskModelInput) => askModel(given, ports), input) as Promise<AskedModel>;
   return { asked, told, environment };
 };
@@ -293,6 +293,38 @@ describe('an agent', () => {
     ],
   ])('that %s has failed, and is not asked again', async (_, entry, code, text) => {
     expect(await askAgent(script(entry))).toMatchObject({ type: 'failed', code, message: text, text: null });
+  });
+});
+
+describe('the metrics of calls', () => {
+  const series = async (registry: Registry, name: string): Promise<[string, number][]> =>
+    (await registry.metrics())
+      .split('\n')
+      .filter((line) => line.startsWith(name))
+      .map((line) => [line.replace(/ \S+$/, ''), Number(line.split(' ').at(-1))]);
+
+  test('count how they ended, what they used, and the pieces that were handed on', async () => {
+    const registry = new Registry();
+    const metrics = createWorkMetrics(registry);
+    const usage = { tokens: 7, usd: 0.5 };
+    await start(inputOf(script({ partial: 'bl' }, { partial: 'ue' }, { final: 'blue', usage })), 1, metrics).asked;
+    await start(inputOf(script({ fail: { code: 'EWINDOW_AGENT' } })), 1, metrics).asked;
+    const { asked, told, environment } = start(inputOf(script({ partial: 'so' })), 1, metrics);
+    while (told.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    environment.cancel('CANCELLED', new ActivityCancellationDetails({ cancelRequested: true }));
+    await asked;
+    const counts = await series(registry, 'parley_agent_call_duration_seconds_count');
+    expect(Object.fromEntries(counts)).toEqual({
+      'parley_agent_call_duration_seconds_count{outcome="said",provider="scripted"}': 1,
+      'parley_agent_call_duration_seconds_count{outcome="failed",provider="scripted"}': 1,
+      'parley_agent_call_duration_seconds_count{outcome="cancelled",provider="scripted"}': 1,
+    });
+    expect(await series(registry, 'parley_stream_hand_off_seconds_count')).toEqual([
+      ['parley_stream_hand_off_seconds_count', 3],
+    ]);
+    expect(await series(registry, 'parley_spend_usd_total')).toEqual([
+      ['parley_spend_usd_total{provider="scripted"}', 0.5],
+    ]);
   });
 });
 
