@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { createAgentActivities } from './agent-activities.js';
-import type { AskModelPorts } from './ask-model.js';
+import { type CallToolPorts, createToolActivities } from './call-tool.js';
 import { type CleanUpActivityPorts, createCleanUpActivities } from './clean-up-activities.js';
 import { type CoordinatorPorts, createCoordinatorActivities } from './coordinator-activities.js';
 import { createDebateActivities, type DebatePorts } from './debate-activities.js';
@@ -20,19 +20,18 @@ export interface ActivityPorts
     CleanUpActivityPorts,
     CoordinatorPorts,
     TeamPorts,
+    Omit<CallToolPorts, 'metrics'>,
     Omit<WebhookPorts, 'metrics'> {
   /** Left out: kept where nobody reads them. */
   metrics?: WorkMetrics;
-  /** Left out: agents have no tools but those that are about agents. */
-  tools?: AskModelPorts['tools'];
 }
 
 /** The activities of every worker; workflows know them by `Activities` alone. */
 export const createActivities = (ports: ActivityPorts) => {
   const metrics = ports.metrics ?? createWorkMetrics(new Registry());
-  const { tools = { ready: () => Promise.resolve(), list: () => [] } } = ports;
   return {
-    ...createAgentActivities({ ...ports, metrics, tools }),
+    ...createAgentActivities({ ...ports, metrics }),
+    ...createToolActivities({ ...ports, metrics }),
     ...createSessionActivities({ ...ports, metrics }),
     ...createDebateActivities({ ...ports, metrics }),
     ...createRefinementActivities({ ...ports, metrics }),

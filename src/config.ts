@@ -166,6 +166,7 @@ const environmentSchema = z
     PARLEY_RATE_LIMIT: whole(1, 1_000_000, 6000),
     PARLEY_MAX_FAN_OUT: whole(1, 1_000, 5),
     PARLEY_FUNCTIONS: z.string().min(1).optional(),
+    PARLEY_MCP_SERVERS: z.string().min(1).optional(),
     PARLEY_MODELS: z.string().min(1).optional(),
     PARLEY_WEBHOOK_HOSTS: webhookHostsSchema.optional(),
     PARLEY_WEBHOOK_RETRY_SECONDS: whole(0, 604_800, 86_400),
@@ -258,6 +259,8 @@ export interface Config {
   maxFanOut: number;
   /** Absolute path of a folder of modules whose exports fan-ins may name; null: there is none. */
   functionsFolder: string | null;
+  /** Absolute path of a file that names MCP servers whose tools agents of teams may have; null: there is none. */
+  mcpServersFile: string | null;
   /** Absolute path of the file of panels that chat completions are asked of; null: the installation's own alone. */
   modelsFile: string | null;
   /** Hosts that webhooks may be at, null: any public one; and for how long a delivery is tried. */
@@ -378,6 +381,7 @@ export const loadConfig = (environment: NodeJS.ProcessEnv): Config => {
     rateLimit: data.PARLEY_RATE_LIMIT,
     maxFanOut: data.PARLEY_MAX_FAN_OUT,
     functionsFolder: data.PARLEY_FUNCTIONS === undefined ? null : resolve(data.PARLEY_FUNCTIONS),
+    mcpServersFile: data.PARLEY_MCP_SERVERS === undefined ? null : resolve(data.PARLEY_MCP_SERVERS),
     modelsFile: data.PARLEY_MODELS === undefined ? null : resolve(data.PARLEY_MODELS),
     webhooks: { hosts: data.PARLEY_WEBHOOK_HOSTS ?? null, retryMs: data.PARLEY_WEBHOOK_RETRY_SECONDS * 1_000 },
     maxConcurrentTasks: data.PARLEY_MAX_CONCURRENT_TASKS,
