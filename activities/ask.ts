@@ -72,7 +72,8 @@ export const failureOf = (error: unknown): AgentFailure => {
 };
 
 /**
- * One question to one agent, whole answer back; `onText` hears it as it comes.
+ * One question to one agent, whole answer back; `onText` hears it as it comes, with the time of `performance` at
+ * which it came.
  * @throws AskError the agent's own failure, or EAGENTDOWN when `signal` stopped it; what `open` throws when it was not dispatched
  */
 export const ask = async (
@@ -80,7 +81,7 @@ export const ask = async (
   input: AskInput,
   signal: AbortSignal,
   trace: Context,
-  onText: (text: string) => void = () => {},
+  onText: (text: string, arrivedAt: number) => void = () => {},
 ): Promise<Answered> => {
   const controller = new AbortController();
   // The SDKs take an abort with a reason for a failed call; ours carries none.
@@ -119,13 +120,14 @@ export const ask = async (
   );
   for await (const frame of frames) {
     if (frame.type === 'control') continue;
+    const arrivedAt = performance.now();
     const calls = frame.type === 'final' ? frame.calls : undefined;
     const fed = feedFrame(feed, frame, 0);
     feed = fed.feed;
     for (const report of fed.reports) {
       if (report.type === 'PARTIAL') {
         text += report.text;
-        onText(report.text);
+        onText(report.text, arrivedAt);
       }
       if (report.type === 'FAIL')
         throw new AskError(report.code, report.message, stated ?? usageOf(feed, null), report.retryable);

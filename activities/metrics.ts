@@ -29,7 +29,7 @@ export const createWorkMetrics = (registry: Registry) => {
   });
   const tokens = new Counter({
     name: 'parley_tokens_total',
-    help: 'Tokens used by the calls of this worker: of lanes, judges, arbiters and merges.',
+    help: 'Tokens used by the calls of this worker: of lanes, agents, judges, arbiters and merges.',
     labelNames: ['provider'] as const,
     registers,
   });
@@ -58,7 +58,23 @@ export const createWorkMetrics = (registry: Registry) => {
     buckets: [0.01, 0.1, 0.5, 1, 5, 30, 120, 600],
     registers,
   });
+  const agentSeconds = new Histogram({
+    name: 'parley_agent_call_duration_seconds',
+    help: "Calls of agents' models, from their beginning to their end, by how they ended: said, failed, cancelled.",
+    labelNames: ['outcome', 'provider'] as const,
+    buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+    registers,
+  });
+  const handOffSeconds = new Histogram({
+    name: 'parley_stream_hand_off_seconds',
+    help: "From the arrival of a piece of an agent's text to its publication.",
+    buckets: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 1],
+    registers,
+  });
   return {
+    agentCalled: (adapter: Adapter, outcome: 'said' | 'failed' | 'cancelled', milliseconds: number): void =>
+      agentSeconds.observe({ outcome, provider: providerOf(adapter) }, milliseconds / 1000),
+    handedOff: (milliseconds: number): void => handOffSeconds.observe(milliseconds / 1000),
     /** @param tool one of the worker's tools, or `unknown`: labels stay few */
     toolCalled: (tool: string, outcome: string, milliseconds: number): void =>
       toolSeconds.observe({ tool, outcome }, milliseconds / 1000),
