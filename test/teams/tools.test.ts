@@ -1,0 +1,76 @@
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Product, startProduct } from '../support/product.js';
+import { scratchFolder } from '../support/scratch.js';
+import { calls, says } from '../support/team-bodies.js';
+import { describeWithBubblewrap } from '../activities/sandbox/rig.js';
+
+const program = fileURLToPath(new URL('../support/mcp-server.js', import.meta.url));
+
+describeWithBubblewrap('agents of a team that have tools', () => {
+  let product: Product;
+  let log: string;
+  let shared: string;
+  beforeAll(async () => {
+    log = join(scratchFolder(), 'log');
+    writeFileSync(log, '');
+    shared = scratchFolder();
+    const servers = join(scratchFolder(), 'servers.yaml');
+    const own = { command: process.execPath, args: [program, '${LOG_FILE}'] };
+    const gone = { url: 'http://127.0.0.1:9/mcp' };
+    writeFileSync(servers, JSON.stringify({ mcpServers: { own, gone } }));
+    product = await startProduct({ PARLEY_MCP_SERVERS: servers, PARLEY_WORKSPACES: shared, LOG_FILE: log });
+  });
+  afterAll(() => product?.stop());
+  const notes = (): string[] =>
+    readFileSync(log, 'utf8')
+      .split('\n')
+      .filter((line) => !/^(begun \d+)?$/.test(line));
+
+  test('write, read and run in folders of their own, and call the tools of servers', async () => {
+    const tools = ['write_file', 'run_command', 'mcp__own__*', 'mcp__gone__x'];
+    const script = (agentId: string) => [
+      calls(['write_file', { path: 'in/a.txt', content: agentId }], ['mcp__own__note', { line: agentId }]),
+      calls(['run_command', { command: 'cat in/a.txt in/a.txt > b.txt; ls .. > c.txt' }], ['mcp__gone__x', {}]),
+      'Done.',
+    ];
+    const agents = ['a', 'b'].map((agentId) => says(agentId, script(agentId), { tools }));
+    const { id, agents: ended } = await product.teams.run({ agents });
+    expect(ended.map(({ result }) => result)).toEqual(['Done.', 'Done.']);
+    const room = (...path: string[]): string => readFileSync(join(product.data, 'namespaces', id, ...path), 'utf8');
+    expect([room('a', 'b.txt'), room('b', 'b.txt')]).toEqual(['aa', 'bb']);
+    expect(room('a', 'c.txt')).toBe('a\n');
+    expect(notes().toSorted()).toEqual(['a', 'b']);
+  });
+
+  test('do with them what their list and their template allow', async () => {
+    const act = calls(
+      ['write_file', { path: 'no', content: '' }],
+      ['mcp__own__note', { line: 'never' }],
+      ['run_command', { command: 'touch yes' }],
+    );
+    const template = {
+      capabilities: { allowed_tools: ['run_command', 'mcp__own__note'], forbidden_actions: ['mcp__*'] },
+    };
+    const limited = says('a', [act, 'Done.'], { tools: ['write_file', 'run_command', 'mcp__own__note'], template });
+    const { id } = await product.teams.run({ agents: [limited, says('b', [act, 'Done.'], { tools: [] })] });
+    expect(readdirSync(join(product.data, 'namespaces', id, 'a'))).toEqual(['yes']);
+    expect(existsSync(join(product.data, 'namespaces', id, 'b'))).toBe(false);
+    expect(notes()).not.toContain('never');
+  });
+
+  test('work in the folder of their team where it has one', async () => {
+    const agents = ['a', 'b'].map((agentId) =>
+      says(agentId, [calls(['write_file', { path: `${agentId}.txt`, content: agentId }]), 'Done.'], {
+        tools: ['write_file'],
+      }),
+    );
+    await product.teams.run({ agents, workspace: { path: shared } });
+    expect(readdirSync(shared).toSorted()).toEqual(['a.txt', 'b.txt']);
+    const [first] = agents;
+    const write = says('a', [calls(['write_file', { path: 'c.txt', content: '' }]), 'Done.'], { tools: first?.tools });
+    await product.teams.run({ agents: [write], workspace: { path: shared, read_only: true } });
+    expect(readdirSync(shared).toSorted()).toEqual(['a.txt', 'b.txt']);
+  });
+});
