@@ -2,6 +2,7 @@ import { checkpoints } from './checkpoints.js';
 import { debate } from './debate.js';
 import { fanOut } from './fan-out.js';
 import { feedback } from './feedback.js';
+import { limitsOverWorkers } from './limits/index.js';
 import { refinement } from './refinement.js';
 import { sessions } from './sessions.js';
 import { snapshot } from './snapshot.js';
@@ -14,6 +15,7 @@ const benches: Record<string, () => Promise<void>> = {
   feedback,
   refinement,
   snapshot,
+  limits: limitsOverWorkers,
 };
 const name = process.argv[2] ?? 'sessions';
 const bench = benches[name];

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Demand, GovernorSettings } from '../../src/domain/governor/state.js';
 import type { GovernorAnswer, GovernorSaid } from '../../src/domain/governor/messages.js';
 import type { GovernorEvent } from '../../src/domain/governor/hear.js';
@@ -34,11 +35,11 @@ interface WaitingCall {
 /** Something to say, as of when it is said. */
 type Saying = (now: number) => GovernorEvent;
 
+const stopping = (): ParleyError => new ParleyError('EDRAINING', 'this worker is stopping and takes no new calls');
+
+/** Ends early, and quietly, when `signal` is aborted. */
 const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
-  });
+  sleep(milliseconds, undefined, { signal }).catch(() => undefined);
 
 /**
  * One worker's calls of one provider, and its conversation with the governor: while calls wait one question is open, and what is
@@ -62,14 +63,13 @@ export class ProviderLine {
   /** @see ProviderGovernor.admit */
   admit({ model, tenant, tier, tokens }: ProviderCall, signal: AbortSignal): Promise<Admission> {
     return new Promise((resolve, reject) => {
-      const stopped = new ParleyError('EDRAINING', 'this worker is stopping and takes no new calls');
-      if (signal.aborted || this.closing.signal.aborted) return reject(signal.aborted ? signal.reason : stopped);
+      if (signal.aborted) return reject(signal.reason);
+      if (this.closing.signal.aborted) return reject(stopping());
       const { worker, now } = this.options;
       const demand: Demand = { id: this.nextId(), tenant, tier, model, tokens, worker };
       const since = now();
       const over = (): void => {
         signal.removeEventListener('abort', onAbort);
-        this.closing.signal.removeEventListener('abort', onClose);
         this.observe(now() - since);
       };
       const call: WaitingCall = {
@@ -78,9 +78,7 @@ export class ProviderLine {
         refused: (error) => (over(), reject(error)),
       };
       const onAbort = (): void => this.withdraw(call, signal.reason);
-      const onClose = (): void => this.withdraw(call, stopped);
       signal.addEventListener('abort', onAbort, { once: true });
-      this.closing.signal.addEventListener('abort', onClose, { once: true });
       this.wait(call);
     });
   }
@@ -88,6 +86,7 @@ export class ProviderLine {
   /** Says what is still to be said, within two seconds: a lease ends what is not heard. */
   async close(): Promise<void> {
     this.closing.abort();
+    for (const call of [...this.waiting.values()]) this.withdraw(call, stopping());
     this.flush();
     const patience = new AbortController();
     await Promise.race([this.telling, pause(2_000, patience.signal)]);
