@@ -4,6 +4,7 @@ import type { CommandContext } from '../context.js';
 import { exitCodes, ProblemError, UnreachableError, UsageError } from '../errors.js';
 import { modelsOf, nameOf } from '../models.js';
 import { sandboxChecks } from '../sandbox-checks.js';
+import { toolChecks } from '../tool-checks.js';
 
 export interface Check {
   name: string;
@@ -189,7 +190,8 @@ const marks = { ok: '✓', warn: '!', fail: '✗' } as const;
 
 /** `parley doctor`: what is installed, reachable and enforced, and how to mend what is not. Fails on any `fail`. */
 export const doctor = async (context: CommandContext): Promise<number> => {
-  const probes: Probe[] = [nodeVersion, gateway, access, temporalProgram, models, enforcement];
+  const tools: Probe = ({ env }) => toolChecks(env);
+  const probes: Probe[] = [nodeVersion, gateway, access, temporalProgram, models, enforcement, tools];
   const checks = (await Promise.all(probes.map((probe) => probe(context)))).flat();
   const failed = checks.some(({ verdict }) => verdict === 'fail');
   if (context.json) context.out(JSON.stringify({ ok: !failed, checks }, null, 2));
