@@ -7,9 +7,11 @@ import type { Reading } from '../src/domain/agent/reading.js';
 import { jsonBytes } from '../src/domain/answer-limit.js';
 import { noAmount } from '../src/domain/budget.js';
 import { ParleyError } from '../src/domain/errors.js';
-import type { Amount } from '../src/domain/session/setup.js';
+import { pricedCall } from '../src/domain/priced-call.js';
+import type { Amount, Operator } from '../src/domain/session/setup.js';
 import type { ContextMessage } from '../src/domain/team/context/message.js';
-import { overridden, overridesOf } from '../src/domain/team/overrides.js';
+import { answering } from '../src/domain/team/answering.js';
+import { overridesOf } from '../src/domain/team/overrides.js';
 import { shapedInstructions } from '../src/domain/template.js';
 import { toFailure } from '../src/failure.js';
 import { failSpan, inSpan, workContext } from '../src/tracing.js';
@@ -55,6 +57,8 @@ export type AskedModel =
   | { type: 'failed'; code: string; message: string; text: string | null; usage: Amount };
 
 export interface AskModelPorts extends ToldCallPorts, StopHintPorts {
+  /** Who may use which model, and what it costs. */
+  operator: Operator;
   /** Tools that are not about agents, as models are offered them. */
   tools: Pick<AgentTools, 'ready' | 'list'>;
 }
@@ -100,13 +104,13 @@ export const askModel = async (input: AskModelInput, ports: AskModelPorts): Prom
     timeoutMs = longestModelCallMs,
     callsBefore,
   } = input;
-  const { bus, metrics, agents } = ports;
+  const { bus, metrics, agents, operator } = ports;
   const read = overridesOf(input.overrides);
   if ('faults' in read) {
     const message = read.faults.map((fault) => `model_overrides.${fault.path.join('.')} ${fault.message}`).join('; ');
     throw toFailure(new ParleyError('invalid_request', message));
   }
-  const adapter = overridden(input.adapter, read.overrides);
+  const adapter = answering(input.adapter, input.overrides);
   const offered = await beating(() => offeredTo(input, ports.tools));
   const instructions = instructionsOf(input);
   const context = Context.current();
@@ -161,6 +165,10 @@ export const askModel = async (input: AskModelInput, ports: AskModelPorts): Prom
           told.add(piece);
           metrics.handedOff(performance.now() - arrivedAt);
         };
+        // What a request names was looked at when it came; this model an agent may have chosen for another.
+        const faults = read.overrides.model === undefined ? [] : pricedCall(operator, tenant, adapter).faults;
+        if (faults.length > 0)
+          return failed('invalid_request', `model_overrides.model: ${faults.join('; ')}`, noAmount);
         let answered: Answered;
         try {
           answered = await ask(agents, call, AbortSignal.any([signal, late, hint.signal]), trace, hear);

@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { createAgentActivities } from './agent-activities.js';
+import type { AskModelPorts } from './ask-model.js';
 import { type CallToolPorts, createToolActivities } from './call-tool.js';
 import { type CleanUpActivityPorts, createCleanUpActivities } from './clean-up-activities.js';
 import { type CoordinatorPorts, createCoordinatorActivities } from './coordinator-activities.js';
@@ -21,6 +22,7 @@ export interface ActivityPorts
     CoordinatorPorts,
     TeamPorts,
     Omit<CallToolPorts, 'metrics'>,
+    Pick<AskModelPorts, 'operator'>,
     Omit<WebhookPorts, 'metrics'> {
   /** Left out: kept where nobody reads them. */
   metrics?: WorkMetrics;

@@ -13,6 +13,7 @@ import { createWorkMetrics } from '../activities/metrics.js';
 import { createWebhookSender } from '../activities/webhooks/sender.js';
 import type { Config } from '../src/config.js';
 import type { BusPort } from '../src/contracts/bus.js';
+import { createOperator } from '../src/operator.js';
 import { createPrices } from '../src/pricing.js';
 import { builtBundle } from './built-bundle.js';
 import { cleanUpOf } from './clean-up.js';
@@ -86,6 +87,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
     webhooks,
     coordinated: createCoordinatedRuns({ client, taskQueue }),
     teamTurns: createTeamTurns({ client }),
+    operator: createOperator(config),
     cleanUp: cleanUpOf(config, client),
     onCleaned: (report) => logger.info({ report }, 'cleaned up what nothing refers to'),
   });

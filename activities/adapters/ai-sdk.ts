@@ -23,8 +23,6 @@ globalThis.AI_SDK_LOG_WARNINGS = false;
 /** Tries after the first one, for 429, 5xx and lost connections before the first token; Retry-After is kept to. */
 const retries = 2;
 const defaultMaxTokens = 1024;
-/** Of an agent: what its calls are given is part of its answer, and is worth nothing when it is cut off. */
-const agentMaxTokens = 4096;
 
 type Part = TextStreamPart<ToolSet>;
 
@@ -78,8 +76,7 @@ export const openModel = async (
   call: Call,
   { environment, prices, dispatcher, admit }: ModelPorts,
 ): Promise<AsyncIterable<AgentFrame>> => {
-  const presetTokens = request.messages === undefined ? defaultMaxTokens : agentMaxTokens;
-  const maxOutputTokens = Math.min(adapter.max_tokens ?? presetTokens, request.maxTokens ?? Infinity);
+  const maxOutputTokens = Math.min(adapter.max_tokens ?? defaultMaxTokens, request.maxTokens ?? Infinity);
   const requests = new GovernedFetch((body) => admit(mostTokens(body) + maxOutputTokens), call.signal);
   const { fetch, dispatched } = fetchOver(dispatcher, () => requests.started());
   const gate = createGate();

@@ -6,9 +6,11 @@ import { Registry } from 'prom-client';
 import { askModel, type AskedModel, type AskModelInput } from '../../activities/ask-model.js';
 import { createWorkMetrics } from '../../activities/metrics.js';
 import { LocalBus } from '../../src/bus/local.js';
+import { loadConfig } from '../../src/config.js';
 import { adapterSchema } from '../../src/contracts/adapter.js';
 import type { PartialEvent } from '../../src/contracts/events.js';
 import type { Json } from '../../src/contracts/frames.js';
+import { createOperator } from '../../src/operator.js';
 import { spanIds } from '../../src/tracing.js';
 import { contextMessage } from '../support/agent-messages.js';
 import { type ModelServer, startModelServer } from '../support/model-server.js';
@@ -56,6 +58,13 @@ const inputOf = (adapter: AdapterInput, given: Partial<AskModelInput> = {}): Ask
 const listFiles = { name: 'list_files', description: 'Lists files.', parameters: { type: 'object' } };
 const readFile = { name: 'read_file', description: 'Reads a file.', parameters: { type: 'object' } };
 
+const operator = createOperator(
+  loadConfig({
+    PARLEY_PRICES: JSON.stringify({ 'priced/*': { input: 1, output: 10 } }),
+    PARLEY_POLICY: JSON.stringify({ default: {}, tenants: { small: { models: ['any', 'small'] } } }),
+  }),
+);
+
 interface Asking {
   asked: Promise<AskedModel>;
   told: PartialEvent[];
@@ -74,7 +83,7 @@ const start = (input: AskModelInput, attempt = 1, metrics = createWorkMetrics(ne
   });
   const tools = { ready: () => Promise.resolve(), list: () => [listFiles, readFile] };
   const link = { directives: async () => ({ ended: [] }) };
-  const ports = { agents, bus, link, metrics, tools };
+  const ports = { agents, bus, link, metrics, tools, operator };
   const asked = environment.run((given: AskModelInput) => askModel(given, ports), input) as Promise<AskedModel>;
   return { asked, told, environment };
 };
@@ -235,6 +244,36 @@ describe('an agent', () => {
     const asked = await askAgent(model(), { overrides });
     expect(models.bodies()[0]).toMatchObject({ model: 'small', temperature: 0.3, max_tokens: 50 });
     expect(asked).toMatchObject({ type: 'said', usage: { tokens: 120, usdMicros: 300 } });
+  });
+
+  test('may have 4096 tokens for its answer where nobody says', async () => {
+    models.mock.onMessage('Which colour?', { content: 'blue' });
+    await askAgent(model());
+    expect(models.bodies()[0]).toMatchObject({ max_tokens: 4096 });
+  });
+
+  test.each<[string, Partial<AskModelInput>, RegExp]>([
+    [
+      'that the operator does not allow its tenant',
+      { tenant: 'small', overrides: { model: 'large' } },
+      /^model_overrides\.model: the operator allows small the models any, small; got large$/,
+    ],
+    [
+      'that has no price',
+      { adapter: adapterSchema.parse({ kind: 'openai', model: 'gpt-4o' }), overrides: { model: 'unheard-of' } },
+      /^model_overrides\.model: no price is known for openai\/unheard-of; give one in PARLEY_PRICES/,
+    ],
+  ])('cannot choose a model %s', async (_, given, words) => {
+    const asked = await start({ ...inputOf(model()), ...given }).asked;
+    expect(asked).toMatchObject({ type: 'failed', code: 'invalid_request', usage: { tokens: 0, usdMicros: 0 } });
+    expect(asked).toHaveProperty('message', expect.stringMatching(words));
+    expect(models.bodies()).toEqual([]);
+  });
+
+  test('may choose a model that the operator allows its tenant', async () => {
+    models.mock.onMessage('Which colour?', { content: 'blue' });
+    const overrides = { model: 'small' };
+    expect(await askAgent(model(), { tenant: 'small', overrides })).toMatchObject({ type: 'said' });
   });
 
   test('with overrides that no spawn would take is not asked', async () => {

@@ -5,6 +5,7 @@ import { pricedCall } from '../priced-call.js';
 import type { Operator } from '../session/setup.js';
 import type { SetupIdentity } from '../session/set-up-session.js';
 import type { CallPrice } from './accounts.js';
+import { answering } from './answering.js';
 import { type AgentPlan, limitsOf, liteAgentsOf, maxConcurrentOf, planOf, type TeamSetup } from './setup.js';
 
 /** What the operator's configuration says of teams. */
@@ -19,7 +20,7 @@ export interface TeamOperator extends Operator {
 /** Scripts, simulations and hosted models end where they are told to; of whoever else answers nobody knows what it will use. */
 const capped: readonly Adapter['kind'][] = ['scripted', 'simulated', 'openai', 'anthropic', 'openai-compatible'];
 
-/** What calls of an adapter may use, as a rule and at most. */
+/** What calls of an agent's model may use, as a rule and at most. */
 const priceOf = (operator: Operator, tenant: string, adapter: Adapter): CallPrice => ({
   likely: pricedCall(operator, tenant, adapter).priced,
   // The answer at its longest: its mean and two deviations.
@@ -39,13 +40,16 @@ export const plansOf = (
   operator: Operator,
   path: (index: number) => string,
 ): { plans: AgentPlan[] } | { faults: PathFault[] } => {
-  const faults = bodies.flatMap(({ adapter }, index) => adapterFaults(operator, tenant, adapter, path(index)));
+  const faults = bodies.flatMap(({ adapter, model_overrides: overrides }, index) =>
+    adapterFaults(operator, tenant, adapter && answering(adapter, overrides), path(index)),
+  );
   return faults.length > 0
     ? { faults }
     : {
         plans: bodies.map((body) => {
           const plan = planOf(body);
-          return body.adapter ? { ...plan, price: priceOf(operator, tenant, body.adapter) } : plan;
+          if (!body.adapter) return plan;
+          return { ...plan, price: priceOf(operator, tenant, answering(body.adapter, body.model_overrides)) };
         }),
       };
 };
@@ -79,7 +83,7 @@ export const setUpTeam = (
       backgroundAllowed: operator.backgroundAllowed,
       windowTokens: operator.windowTokens,
       explorer: operator.explorer,
-      ...(operator.explorer && { explorerPrice: priceOf(operator, tenant, operator.explorer) }),
+      ...(operator.explorer && { explorerPrice: priceOf(operator, tenant, answering(operator.explorer, {})) }),
       agents: agents.plans,
       liteAgents: liteAgentsOf(request.lite_agents),
       budget: limitsOf(budget),

@@ -1,5 +1,6 @@
 import { adapterSchema } from '../../../src/contracts/adapter.js';
 import type { Json } from '../../../src/contracts/frames.js';
+import { answering } from '../../../src/domain/team/answering.js';
 import { overridden, overridesOf } from '../../../src/domain/team/overrides.js';
 
 describe('overrides of a model', () => {
@@ -41,6 +42,15 @@ describe('overrides of a model', () => {
       max_tokens: 50,
     });
     expect(overridden(adapter, {})).toEqual(adapter);
+  });
+
+  test.each<[string, Record<string, Json>, number]>([
+    ['4096 where nobody says', {}, 4096],
+    ['as many as the overrides say', { max_tokens: 50 }, 50],
+    ['4096 where the overrides are faulty', { max_tokens: 0 }, 4096],
+  ])('leave a model %s tokens for its answer', (_, given, tokens) => {
+    const adapter = adapterSchema.parse({ kind: 'anthropic', model: 'large' });
+    expect(answering(adapter, given)).toMatchObject({ max_tokens: tokens });
   });
 
   test('mean nothing to who is no model', () => {
