@@ -2,6 +2,7 @@ import type { TeamStatus } from '../src/contracts/team-status.js';
 import type { TeamSetup } from '../src/domain/team/setup.js';
 import type { TeamsPort } from '../src/gateway/work-port.js';
 import { contextQuery, teamUpdate, teamWorkflowType } from '../workflows/messages.js';
+import { feedbackOf } from './feedback-update.js';
 import { createWorkClient, firstWords, type WorkClientOptions, type WorkDefinition } from './work-client.js';
 
 export const teamDefinition: WorkDefinition<TeamSetup, TeamStatus> = {
@@ -29,6 +30,7 @@ export const createTeamsClient = (options: WorkClientOptions): TeamsPort => {
   const teams = createWorkClient(teamDefinition, options);
   return {
     ...teams,
+    feedback: feedbackOf(teams.update),
     call: (id, call, updateId) =>
       teams.update(id, 'take this call', (handle) =>
         handle.executeUpdate(teamUpdate, { args: [call], ...(updateId !== undefined && { updateId }) }),

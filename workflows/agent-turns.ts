@@ -90,6 +90,8 @@ export class AgentTurns {
             : { type: 'NO_ROOM', step, code: read.code, message: read.refused },
         );
       }
+      case 'allow_call':
+        return this.tell(effect.agentId, effect.run, { type: 'ALLOWED', callId: effect.callId });
       case 'answer_call': {
         const { callId, answer } = effect;
         return this.tell(effect.agentId, effect.run, { type: 'CALLED', callId, answer });

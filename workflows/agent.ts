@@ -45,9 +45,9 @@ const callsAtOnce = 16;
 export async function agent(start: TurnStart, carried?: AgentRun | null): Promise<TurnEnded> {
   if (start?.teamId === undefined || start.view === undefined)
     throw refusal('invalid_request', 'an agent is started by its team; start a team with POST /v1/teams');
-  const { teamId, agentId, run, epoch, maxRounds } = start;
+  const { teamId, agentId, run, epoch, maxRounds, approvals } = start;
   const state: AgentRun = carried ?? {
-    turn: openTurn({ teamId, agentId, run, maxRounds }, start.view),
+    turn: openTurn({ teamId, agentId, run, maxRounds, approvals }, start.view),
     inbox: [{ type: 'START' }],
     wanted: [],
     tellsEnd: start.tellsEnd,
@@ -143,6 +143,8 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
     switch (effect.type) {
       case 'read':
         return void tell({ ...effect, type: 'READ', agentId, run });
+      case 'ask_person':
+        return void tell({ ...effect, type: 'PERMISSION', agentId, run });
       case 'stop':
         waiting.length = 0;
         calls.stop(() => true);

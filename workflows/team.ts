@@ -4,6 +4,7 @@ import type { Json } from '../src/contracts/frames.js';
 import type { TeamStatus } from '../src/contracts/team-status.js';
 import { contextInfo } from '../src/domain/team/context/info.js';
 import type { CallAnswer, TeamEffect, TeamEvent } from '../src/domain/team/effects.js';
+import { answerRefusal, nextAskDue, openRequest } from '../src/domain/team/permissions.js';
 import type { TeamSetup } from '../src/domain/team/setup.js';
 import { isUsedUp } from '../src/domain/team/spending.js';
 import { isOver, openTeamState, type TeamState } from '../src/domain/team/state.js';
@@ -14,10 +15,15 @@ import type { ToolPlace } from '../src/domain/team/turn-start.js';
 import { teamDetails, teamStatus } from '../src/domain/team/view.js';
 import { describeWaiting } from '../src/domain/team/waiting.js';
 import { nextDue } from '../src/domain/team/waits.js';
+import { answerReceipt } from '../src/domain/feedback-answer.js';
+import { refusalError } from '../src/domain/feedback.js';
+import { teamAsks } from '../src/domain/inbox/asks-of.js';
 import { openWork, type WorkState } from '../src/domain/work-state.js';
+import { toFailure } from '../src/failure.js';
 import { AgentTurns } from './agent-turns.js';
-import { contextQuery, teamUpdate, turnSignal } from './messages.js';
+import { contextQuery, feedbackSignal, feedbackUpdate, teamUpdate, turnSignal } from './messages.js';
 import { calls, teamUpkeep } from './options.js';
+import { signalled } from './signalled.js';
 import { refusal, usageIn, WorkLoop, type WorkKind } from './work.js';
 
 /** A call from outside has a number, by which its caller finds the answer. */
@@ -33,15 +39,19 @@ const teamKind: WorkKind<TeamState, TeamWorkEvent, TeamWorkEffect, TeamStatus> =
     return { work, effects: [...effects, ...answered], events };
   },
   isOver,
-  nextDue,
+  nextDue: (team) => least(nextDue(team), nextAskDue(team)),
   status: teamStatus,
   details: teamDetails,
   waitingFor: (team) => describeWaiting(team)?.for ?? null,
+  asks: { open: openRequest, all: teamAsks },
+  isAwaiting: (team) => openRequest(team) !== null,
   turns: teamTurns,
   confidence: ({ agents }) => agents.filter(({ state }) => state === 'COMPLETED').length / Math.max(1, agents.length),
   tick: { type: 'TICK' },
   cancel: { type: 'CANCEL' },
 };
+
+const least = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : Math.min(a, b));
 
 interface TeamRun extends WorkState<TeamState, TeamWorkEvent, TeamWorkEffect> {
   /** Where tools work, once one was needed. */
@@ -94,6 +104,31 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
     },
     { description: 'A call of the executor: spawn, pause, resume, cancel, ask, delegate and so on' },
   );
+
+  setHandler(
+    feedbackUpdate,
+    async (given) => {
+      const event: TeamWorkEvent = { type: 'FEEDBACK', given };
+      loop.push(event);
+      await condition(() => !state.inbox.includes(event));
+      // Of two answers in one task both are accepted; the one that came second is told who was first.
+      const refused = answerRefusal(state.work, given, Date.now());
+      if (refused) throw toFailure(refusalError(refused));
+      return answerReceipt(state.work.feedback, given);
+    },
+    {
+      description: 'An answer to whether an agent may call a tool',
+      // Refused before it is accepted, so that a refusal leaves no history.
+      validator: (given) => {
+        const refused = answerRefusal(state.work, given, Date.now());
+        if (refused) throw toFailure(refusalError(refused));
+        if (loop.isOver) throw refusal('wrong_state', `team ${setup.id} has ended: ${state.work.state}`);
+      },
+    },
+  );
+  setHandler(feedbackSignal, (given) => {
+    loop.push({ type: 'FEEDBACK', given: signalled(given) });
+  });
 
   const askLite = async (effect: Extract<TeamEffect, { type: 'ask_lite' }>): Promise<TeamWorkEvent> => {
     const { patternId, liteId, content } = effect;

@@ -65,6 +65,8 @@ export interface WorkKind<Work, Event, Effect, S extends WorkOutcome> {
   restored?(work: Work, epoch: number): Work;
   /** What it asks people; left out: it never asks anybody. */
   asks?: { open(work: Work): Feedback | Approval | null; all(status: S): Asks };
+  /** Whether people are asked; left out: when it waits for a person. */
+  isAwaiting?(work: Work): boolean;
   /** Files that it has left so far. */
   artifacts?(work: Work): CheckpointArtifact[];
   tick: Event;
@@ -112,7 +114,7 @@ export class WorkLoop<
 > {
   private armed: number | null = null;
   private readonly open = new Set<Effect>();
-  private shown = { state: '', waiting: '' };
+  private shown = { state: '', waiting: '', isAwaiting: false };
   /** Whether all that belongs to the end is done, as soon as the work is over. */
   private isClosed = true;
   /** What of the open request stands in the memo. */
@@ -349,14 +351,14 @@ export class WorkLoop<
     const { state } = this.state.work;
     const waiting = this.kind.waitingFor(this.state.work) ?? '';
     const { shown } = this;
-    if (shown.state === state && shown.waiting === waiting) return;
-    const isAwaiting = waiting === 'person';
+    const isAwaiting = this.kind.isAwaiting?.(this.state.work) ?? waiting === 'person';
+    if (shown.state === state && shown.waiting === waiting && shown.isAwaiting === isAwaiting) return;
     upsertSearchAttributes([
       { key: searchAttributes.state, value: state },
       { key: searchAttributes.waiting, value: waiting === '' ? null : waiting },
-      ...(isAwaiting === (shown.waiting === 'person') ? [] : [{ key: searchAttributes.awaiting, value: isAwaiting }]),
+      ...(isAwaiting === shown.isAwaiting ? [] : [{ key: searchAttributes.awaiting, value: isAwaiting }]),
     ]);
-    this.shown = { state, waiting };
+    this.shown = { state, waiting, isAwaiting };
   }
 
   /** What is asked stands in the memo: a list of thousands reads it there and asks none of them (decision 28). */

@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { accountLevels, budgetSteps, budgetUnits } from '../domain/ledger/state.js';
-import { logEventSchema, type Numbered, restoredEventSchema, waitingEventSchema } from './common-events.js';
+import {
+  feedbackReceivedEventSchema,
+  feedbackRequestedEventSchema,
+  logEventSchema,
+  type Numbered,
+  restoredEventSchema,
+  waitingEventSchema,
+} from './common-events.js';
 import {
   agentErrorSchema,
   agentStateSchema,
@@ -70,6 +77,8 @@ export const teamEventSchema = z
         message: z.string(),
       }),
     }),
+    feedbackRequestedEventSchema,
+    feedbackReceivedEventSchema,
     waitingEventSchema,
     restoredEventSchema,
     logEventSchema,

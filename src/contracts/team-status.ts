@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { approvalSchema } from './feedback.js';
 import { contextCategorySchema } from './team.js';
 import { lifecycleSchema, linksSchema, spendSchema, waitingSchema, workIdSchema } from './work.js';
 
@@ -207,6 +208,20 @@ export const teamStatusSchema = z
     agents: z.array(agentStatusSchema).meta({ description: 'In the order in which they were spawned.' }),
     delegations: z.array(delegationSchema).meta({ description: 'The last 200.' }),
     stats: teamStatsSchema,
+    feedback: z
+      .array(approvalSchema)
+      .meta({ description: 'What people were asked about calls of tools; the last 50.' }),
+    asked_call: z
+      .strictObject({
+        request_id: z.string(),
+        agent_id: z.string(),
+        turn: count,
+        call_id: z.string(),
+        tool: z.string(),
+        arguments: z.record(z.string(), z.json()),
+      })
+      .nullable()
+      .meta({ description: 'The call that the open request is about, as it would be carried out.' }),
     waiting: waitingSchema.nullable(),
     result: teamResultSchema.nullable(),
     error: teamErrorSchema.nullable(),

@@ -3,6 +3,7 @@ import { overridesOf } from '../domain/team/overrides.js';
 import { agentBodyFaults, teamFaults } from '../domain/team/request-faults.js';
 import { adapterSchema } from './adapter.js';
 import { sandboxOptionsSchema } from './execution.js';
+import { approvalPolicySchema } from './feedback.js';
 import { templateSchema } from './template.js';
 import { budgetSchema, startCommon, startedSchema } from './work.js';
 
@@ -163,6 +164,9 @@ export const openTeamSchema = z
       .meta({ description: 'Whether the team outlives its agents, until it is closed.' }),
     workspace: teamWorkspaceSchema.optional().meta({
       description: 'What tools for files and commands work in. Left out: each agent has a folder of its own.',
+    }),
+    approval: approvalPolicySchema.omit({ required: true }).prefault({}).meta({
+      description: 'Who has to approve calls that `approvals` of an agent ask people about, and by when.',
     }),
     sandbox: sandboxOptionsSchema.optional().meta({ description: 'Of the commands of agents.' }),
   })

@@ -2,7 +2,7 @@ import type { Caller } from '../contracts/access.js';
 import { type Kind, workIdSchema } from '../contracts/work.js';
 import { coordinatorAsks } from '../domain/coordinator/asks.js';
 import { ParleyError } from '../domain/errors.js';
-import { debateAsks, runAsks } from '../domain/inbox/asks-of.js';
+import { debateAsks, runAsks, teamAsks } from '../domain/inbox/asks-of.js';
 import type { Asks } from '../domain/inbox/asks.js';
 import { visibleTo } from './access.js';
 import type { Ports } from './route.js';
@@ -16,13 +16,14 @@ export interface AskingKind {
   port: FeedbackPort;
 }
 
-type AskingPorts = Pick<Ports, 'debates' | 'runs' | 'coordinators'>;
+type AskingPorts = Pick<Ports, 'debates' | 'runs' | 'coordinators' | 'teams'>;
 
 /** Every kind that asks people. One that is added here is in the inbox, over HTTP, in the CLI and on the page. */
-export const askingKinds = ({ debates, runs, coordinators }: AskingPorts): AskingKind[] => [
+export const askingKinds = ({ debates, runs, coordinators, teams }: AskingPorts): AskingKind[] => [
   { kind: 'debate', port: debates, asks: async (id) => debateAsks(await debates.status(id)) },
   { kind: 'run', port: runs, asks: async (id) => runAsks(await runs.status(id)) },
   { kind: 'coordinator', port: coordinators, asks: async (id) => coordinatorAsks(await coordinators.status(id)) },
+  { kind: 'team', port: teams, asks: async (id) => teamAsks(await teams.status(id)) },
 ];
 
 /** What the work with this id has asked, of whichever kind it is; null: there is none that asks people. @throws ParleyError unavailable */

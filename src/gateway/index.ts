@@ -176,7 +176,7 @@ export const createPorts = ({
   coordinators,
   teams,
   work,
-  ...openInbox({ work, debates, runs, coordinators }, (error) =>
+  ...openInbox({ work, debates, runs, coordinators, teams }, (error) =>
     logger.warn({ err: error }, 'the inbox could not be read; asking again'),
   ),
   webhooks,

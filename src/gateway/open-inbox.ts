@@ -5,7 +5,7 @@ import type { Ports } from './route.js';
 
 /** The inbox over every kind of work that asks people. */
 export const openInbox = (
-  { work, ...kinds }: Pick<Ports, 'work' | 'debates' | 'runs' | 'coordinators'>,
+  { work, ...kinds }: Pick<Ports, 'work' | 'debates' | 'runs' | 'coordinators' | 'teams'>,
   onError: (error: unknown) => void,
 ): Pick<Ports, 'inbox' | 'inboxWatch'> => {
   const inbox = new Inbox(work, askingKinds(kinds));

@@ -138,7 +138,7 @@ export interface CoordinatorsPort extends WorkPort<CoordinatorStart, Coordinator
   report(id: string, number: number): Promise<CoordinatorReport | null>;
 }
 
-export interface TeamsPort extends WorkPort<TeamSetup, TeamStatus> {
+export interface TeamsPort extends WorkPort<TeamSetup, TeamStatus>, FeedbackPort {
   /**
    * One call of a team's executor. `updateId` names this giving of it: given again, it is answered as before.
    * @throws ParleyError not_found, wrong_state (the team has ended), unavailable; what the executor itself refuses is its answer

@@ -1,3 +1,5 @@
+import type { GivenFeedback } from '../../src/contracts/feedback.js';
+import type { FeedbackReceipt } from '../../src/domain/feedback-answer.js';
 import type { ContextInfo, TeamStatus } from '../../src/contracts/team-status.js';
 import { type CallAnswer, done, type OutsideCall } from '../../src/domain/team/effects.js';
 import type { TeamSetup } from '../../src/domain/team/setup.js';
@@ -16,6 +18,10 @@ export class FakeTeams extends FakeWork<TeamSetup, TeamStatus> implements TeamsP
   async call(_id: string, call: OutsideCall): Promise<CallAnswer> {
     this.calls.push(call);
     return this.answer;
+  }
+
+  async feedback(_: string, given: GivenFeedback): Promise<FeedbackReceipt> {
+    return { request_id: given.request_id, response: given.response, outcome: 'approved', approvals: 1, needed: 1 };
   }
 
   async context(): Promise<ContextInfo | null> {

@@ -37,6 +37,15 @@ export const teamSetup = (over: Partial<TeamSetup> = {}): TeamSetup => ({
   agents: [],
   liteAgents: [],
   budget: { maxTokens: null, maxUsdMicros: null },
+  approval: {
+    needed: 1,
+    approvers: null,
+    startedBy: null,
+    requiresAuthentication: false,
+    timeoutMs: null,
+    escalateAfterMs: null,
+    escalateTo: [],
+  },
   ...over,
 });
 

@@ -26,7 +26,7 @@ export class TurnPlay {
     if (!written.ok) throw new Error(written.message);
     this.book = written.book;
     const view = { ids: written.messageIds, add: messagesOf(this.book, 'a') };
-    this.turn = openTurn({ teamId: 't', agentId: 'a', run: 1, maxRounds: 10, ...over }, view);
+    this.turn = openTurn({ teamId: 't', agentId: 'a', run: 1, maxRounds: 10, approvals: [], ...over }, view);
     this.take({ type: 'START' });
   }
 

@@ -2,6 +2,14 @@ import type { AgentStatus, TeamStatus, WaitAnswer } from '../../src/contracts/te
 import { type Product, startProduct } from '../support/product.js';
 import { calls, hangs, says } from '../support/team-bodies.js';
 
+const until = async <T>(look: () => Promise<T>, holds: (value: T) => boolean): Promise<T> => {
+  for (;;) {
+    const value = await look();
+    if (holds(value)) return value;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+};
+
 const states = ({ agents }: TeamStatus): string => agents.map(({ agent_id: id, state }) => `${id} ${state}`).join(', ');
 const agentOf = ({ agents }: TeamStatus, id: string): AgentStatus => {
   const agent = agents.find(({ agent_id: each }) => each === id);
@@ -100,5 +108,40 @@ describe('a team', () => {
     const ended = await product.teams.until(id, ({ ended_at: endedAt }) => endedAt !== null);
     expect(ended.state).toBe('COMPLETED');
     expect((await product.post(`${at}/agents`, says('d', ['x']))).status).toBe(409);
+  });
+
+  test('asks a person whether an agent may call a tool, and carries out what was approved', async () => {
+    const id = await product.teams.start({
+      agents: [
+        says('a', [calls(['spawn_sub_agent', { id: 'b' }], ['spawn_sub_agent', { id: 'c' }]), 'Done.'], {
+          approvals: [{ tool: 'spawn_*', when: 'always' }],
+        }),
+      ],
+    });
+    const asked = await product.teams.until(id, ({ asked_call: call }) => call !== null);
+    expect(asked).toMatchObject({
+      lifecycle: 'waiting',
+      waiting: { for: 'person' },
+      asked_call: { arguments: { id: 'b' } },
+    });
+    const inbox = async (): Promise<{ work_id: string; content: unknown }[]> =>
+      ((await product.get('/v1/inbox')).body as { items: { work_id: string; content: unknown }[] }).items;
+    const listed = await until(inbox, (items) => items.some(({ work_id: of }) => of === id));
+    expect(listed.find(({ work_id: of }) => of === id)).toMatchObject({
+      content: { agent: 'a', tool: 'spawn_sub_agent' },
+    });
+    const answer = async (response: string) => {
+      const { feedback } = await product.teams.until(id, (now) => now.feedback.some(({ state }) => state === 'open'));
+      const { request } = feedback.find(({ state }) => state === 'open')!;
+      return await product.post(`/v1/teams/${id}/feedback`, {
+        request_id: request.request_id,
+        response,
+        provided_by: 'anna',
+      });
+    };
+    expect((await answer('approve')).body).toMatchObject({ outcome: 'approved' });
+    expect((await answer('reject')).body).toMatchObject({ outcome: 'rejected' });
+    const ended = await product.teams.until(id, ({ ended_at: endedAt }) => endedAt !== null);
+    expect(states(ended)).toBe('a COMPLETED, b CANCELLED');
   });
 });

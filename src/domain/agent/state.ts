@@ -1,4 +1,6 @@
 import type { Json } from '../../contracts/frames.js';
+import type { ApprovalRule } from '../../contracts/team.js';
+import type { JsonObject } from '../model-json.js';
 import type { ContextMessage, NewMessage } from '../team/context/message.js';
 import type { ContextView } from '../team/contexts.js';
 import type { TurnOutcome } from '../team/outcome.js';
@@ -13,6 +15,8 @@ export interface TurnSetup {
   run: number;
   /** Calls of its model. */
   maxRounds: number;
+  /** Calls of tools that a person is asked about first. */
+  approvals: ApprovalRule[];
 }
 
 /** A call of a tool; `answer` undefined: it is under way, or waits until the turn may go on. */
@@ -56,6 +60,8 @@ export type TurnEffect =
   | { type: 'read'; step: number; wrote: NewMessage[]; has: number[]; usage: Amount }
   | { type: 'ask_model'; round: number }
   | { type: 'call'; action: TurnAction }
+  /** Whether a person lets it make this call: answered by ALLOWED, or by CALLED where not. */
+  | { type: 'ask_person'; callId: string; name: string; given: JsonObject }
   /** Whatever is under way is stopped. */
   | { type: 'stop' };
 

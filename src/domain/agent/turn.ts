@@ -6,7 +6,9 @@ import type { ActionFault } from '../team/actions/registry.js';
 import type { NewMessage } from '../team/context/message.js';
 import type { ContextView } from '../team/contexts.js';
 import type { TurnOutcome } from '../team/outcome.js';
-import type { Reading } from './reading.js';
+import { approvalOf } from '../team/approvals.js';
+import type { JsonObject } from '../model-json.js';
+import type { Reading, TurnAction } from './reading.js';
 import type { TurnEffect, TurnState } from './state.js';
 
 /** What a turn hears. */
@@ -19,6 +21,8 @@ export type TurnEvent =
   | { type: 'SAID'; round: number; reading: Reading; answer: Json; usage: Amount }
   | { type: 'FAILED'; round: number; code: string; message: string; text: string | null; usage: Amount }
   | { type: 'CALLED'; callId: string; answer: Json }
+  /** A person has approved this call. */
+  | { type: 'ALLOWED'; callId: string }
   | { type: 'HOLD' }
   | { type: 'GO_ON' }
   | { type: 'STOP'; message: string | null; text: string | null }
@@ -104,6 +108,12 @@ const take = (draft: Draft, event: TurnEvent): void => {
       turn.text = event.text;
       return draft.end({ type: 'thrown', code: event.code, message: event.message });
     }
+    case 'ALLOWED': {
+      const call =
+        turn.phase === 'CALLING' ? turn.calls.find(({ action }) => action.callId === event.callId) : undefined;
+      if (call && call.answer === undefined) draft.want({ type: 'call', action: call.action });
+      return;
+    }
     case 'CALLED':
       return takeResult(draft, event.callId, event.answer);
     case 'HOLD':
@@ -165,7 +175,16 @@ const takeAnswer = (draft: Draft, { round, reading, answer, usage }: Extract<Tur
   turn.calls = actions.map((action) => ({ action, isFunction: functions.has(action.callId) }));
   if (actions.length === 0) return draft.read();
   turn.phase = 'CALLING';
-  for (const action of actions) draft.want({ type: 'call', action });
+  for (const action of actions) draft.want(callOf(turn, action));
+};
+
+/** A call, or the question whether it may be made. */
+const callOf = ({ setup }: TurnState, action: TurnAction): TurnEffect => {
+  const { callId, name } = action;
+  const given: JsonObject = 'given' in action ? action.given : { ...action.command.given };
+  return approvalOf(setup.approvals, name, given) === 'ask'
+    ? { type: 'ask_person', callId, name, given }
+    : { type: 'call', action };
 };
 
 /** What of an answer was not carried out, told to the model: a function call by its result, a tag in words. */

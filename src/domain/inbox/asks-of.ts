@@ -1,7 +1,9 @@
 import type { DebateStatus } from '../../contracts/debate-status.js';
+import type { TeamStatus } from '../../contracts/team-status.js';
 import type { RunStatus } from '../../contracts/run-status.js';
 import type { Lifecycle } from '../../contracts/work.js';
 import { gateContent } from '../debate/gate-content.js';
+import { askedSubject } from '../team/permissions.js';
 import { gateContent as runContent } from '../run/gate-content.js';
 import type { Asks } from './asks.js';
 
@@ -19,6 +21,20 @@ export const debateAsks = (status: DebateStatus): Asks => ({
   links: status.links,
   requests: status.feedback,
   subject: gateContent(status),
+});
+
+/** What a team has asked people about calls of its agents, from its status. */
+export const teamAsks = (status: TeamStatus): Asks => ({
+  workId: status.id,
+  kind: 'team',
+  tenant: status.tenant,
+  name: null,
+  state: status.state,
+  isOver: isOver(status.lifecycle),
+  about: status.asked_call ? `${status.asked_call.agent_id}: ${status.asked_call.tool}` : status.id,
+  links: status.links,
+  requests: status.feedback,
+  subject: askedSubject(status),
 });
 
 /** What a run has asked people, from its status. */

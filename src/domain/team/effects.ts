@@ -1,4 +1,5 @@
 import type { AgentCommand } from '../../contracts/agent-tools.js';
+import type { GivenFeedback } from '../../contracts/feedback.js';
 import type { Json } from '../../contracts/frames.js';
 import type { TurnEvent } from '../agent/turn.js';
 import type { Amount } from '../session/setup.js';
@@ -9,6 +10,7 @@ import type { TeamMessage } from './messages.js';
 import type { TurnOutcome } from './outcome.js';
 import type { PatternKind } from './pattern-state.js';
 import type { AgentPlan } from './setup.js';
+import type { ToolAsk } from './state.js';
 
 /** What a team wants done. A turn is named by its agent and run; each is run at most once. */
 export type TeamEffect =
@@ -31,6 +33,8 @@ export type TeamEffect =
     }
   /** What a turn is asked with next; `refused`: why what it wrote has no room. */
   | { type: 'answer_read'; agentId: string; run: number; step: number; read: ContextRead }
+  /** A person has approved a call: it is carried out. */
+  | { type: 'allow_call'; agentId: string; run: number; callId: string }
   /** What a tool for agents answers to a call of a turn. */
   | { type: 'answer_call'; agentId: string; run: number; callId: string; answer: Json }
   | { type: 'answer_wait'; waitId: string; answer: WaitOutcome }
@@ -99,6 +103,9 @@ export type TeamEvent =
       /** By its calls since it told last. */
       usage: Amount;
     }
+  /** A turn asks whether it may call a tool; answered by `allow_call`, or by `answer_call` where it may not. */
+  | ({ type: 'PERMISSION' } & ToolAsk)
+  | { type: 'FEEDBACK'; given: GivenFeedback }
   /** A turn calls a tool for agents; answered by `answer_call`, in the same step unless it waits for agents. */
   | { type: 'COMMAND'; agentId: string; run: number; callId: string; command: AgentCommand }
   /** `answer` null: it gave none, or failed. */
@@ -111,12 +118,12 @@ export type OutsideCall = Extract<TeamEvent, { type: 'CALL' | 'PAUSE' | 'RESUME'
 /** What a turn tells its team; `epoch`: of the team that has started it. */
 export interface TurnWord {
   epoch: number;
-  event: Extract<TeamEvent, { type: 'ENDED' | 'READ' | 'COMMAND' }>;
+  event: Extract<TeamEvent, { type: 'ENDED' | 'READ' | 'COMMAND' | 'PERMISSION' }>;
 }
 
 /** What a team tells a turn. `MOVED`: the team goes on as another run, which hears of its end only if the turn tells it. */
 export type TeamWord =
-  | Extract<TurnEvent, { type: 'VIEW' | 'NO_ROOM' | 'CALLED' | 'HOLD' | 'GO_ON' | 'STOP' | 'MAIL' }>
+  | Extract<TurnEvent, { type: 'VIEW' | 'NO_ROOM' | 'ALLOWED' | 'CALLED' | 'HOLD' | 'GO_ON' | 'STOP' | 'MAIL' }>
   | { type: 'MOVED' };
 
 export type RefusalCode = 'not_found' | 'conflict' | 'wrong_state' | 'invalid_request' | 'subagents_disabled';

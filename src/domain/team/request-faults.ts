@@ -1,5 +1,6 @@
 import type { OpenTeam } from '../../contracts/team.js';
 import { modelFaults } from '../template.js';
+import { unknownTool } from './known-tools.js';
 
 export interface RequestFault {
   path: (string | number)[];
@@ -70,13 +71,28 @@ const sharingFaults = (
 
 const isNotCalled = 'cannot be external: a worker has to answer a call';
 
+/** Names that stand for no tool: what was meant would not be allowed, and what was to be asked about would not be. */
+const toolFaults = ({ tools = [], approvals = [], template }: Agent): RequestFault[] => {
+  const named: { path: (string | number)[]; name: string }[] = [
+    ...tools.map((name, index) => ({ path: ['tools', index], name })),
+    ...approvals.map(({ tool }, index) => ({ path: ['approvals', index, 'tool'], name: tool })),
+    ...(template?.capabilities?.allowed_tools ?? []).map((name, index) => {
+      return { path: ['template', 'capabilities', 'allowed_tools', index], name };
+    }),
+  ];
+  return named.flatMap(({ path, name }) => {
+    const message = unknownTool(name);
+    return message === null ? [] : [{ path, message }];
+  });
+};
+
 /** What is wrong with one agent by itself, wherever its body stands. */
 export const agentBodyFaults = (agent: Agent): RequestFault[] => {
   const faults: RequestFault[] = [];
   if (agent.adapter?.kind === 'external') faults.push({ path: ['adapter', 'kind'], message: isNotCalled });
   const inTemplate = agent.template ? modelFaults(agent.template, agent.adapter) : [];
   faults.push(...inTemplate.map(({ path, message }) => ({ path: ['template', ...path], message })));
-  return [...faults, ...sharingFaults(agent)];
+  return [...faults, ...toolFaults(agent), ...sharingFaults(agent)];
 };
 
 const agentFaults = (agents: readonly Agent[], index: number): RequestFault[] => {

@@ -1,9 +1,10 @@
 import type { Adapter } from '../../contracts/adapter.js';
 import type { OpenTeam, TeamAgentBody } from '../../contracts/team.js';
-import type { PathFault } from '../debate/set-up-debate.js';
+import { approvalFaults } from '../approval.js';
+import { approvalFields, approvalTerms } from '../debate/approval-terms.js';
+import type { DebateIdentity, PathFault } from '../debate/set-up-debate.js';
 import { pricedCall } from '../priced-call.js';
 import type { Operator } from '../session/setup.js';
-import type { SetupIdentity } from '../session/set-up-session.js';
 import type { CallPrice } from './accounts.js';
 import { answering } from './answering.js';
 import { type AgentPlan, limitsOf, liteAgentsOf, maxConcurrentOf, planOf, type TeamSetup } from './setup.js';
@@ -60,12 +61,15 @@ export const plansOf = (
  */
 export const setUpTeam = (
   request: OpenTeam,
-  identity: SetupIdentity,
+  { startedBy, requiresAuthentication, ...identity }: DebateIdentity,
   operator: TeamOperator,
 ): { setup: TeamSetup } | { faults: PathFault[] } => {
   const { tenant, budget, workspace, sandbox } = request;
   const agents = plansOf(request.agents, tenant, operator, (index) => `agents[${index}]`);
+  const policy = { ...request.approval, required: true };
+  const approval = approvalTerms(policy, startedBy, requiresAuthentication);
   const faults = [
+    ...approvalFaults(approval).map(({ field, message }) => ({ path: `approval.${approvalFields[field]}`, message })),
     ...('faults' in agents ? agents.faults : []),
     ...request.lite_agents.flatMap(({ adapter }, index) =>
       adapterFaults(operator, tenant, adapter, `lite_agents[${index}]`),
@@ -87,6 +91,7 @@ export const setUpTeam = (
       agents: agents.plans,
       liteAgents: liteAgentsOf(request.lite_agents),
       budget: limitsOf(budget),
+      approval,
       ...(workspace && { workspace: { path: workspace.path, isReadOnly: workspace.read_only } }),
       ...(sandbox && { sandbox }),
     },

@@ -6,6 +6,7 @@ import type { AgentTemplate } from '../../contracts/template.js';
 import type { Budget } from '../../contracts/work.js';
 import { type BudgetLimits, micros } from '../budget.js';
 import { ParleyError } from '../errors.js';
+import type { ApprovalTerms } from '../approval.js';
 import type { CallPrice } from './accounts.js';
 import type { WebhookSetup } from '../webhook/setup.js';
 
@@ -75,6 +76,8 @@ export interface TeamSetup {
   agents: AgentPlan[];
   liteAgents: LiteAgent[];
   budget: BudgetLimits;
+  /** Who has to approve calls of tools that a person is asked about, and by when. */
+  approval: ApprovalTerms;
   /** The folder that all agents work in; left out: each has its own. */
   workspace?: { path: string; isReadOnly: boolean };
   /** Of the commands of agents; left out: as the worker chooses, without network. */

@@ -7,6 +7,7 @@ import { findAccount, type LedgerState } from '../ledger/state.js';
 import type { BudgetNotice } from '../ledger/steps.js';
 import { estimateOf } from '../priced-call.js';
 import type { Amount } from '../session/setup.js';
+import { agentTools } from './actions/tools.js';
 import { noLimits, teamAccount, terms } from './accounts.js';
 import { contextOf, tokensOf, messagesOf } from './context/book.js';
 import { replaceAgent, say, type TeamDraft } from './draft.js';
@@ -17,6 +18,8 @@ import { type AgentRecord, agentOf, hasEnded, type HeldCall, type TeamState } fr
 const never = Number.MAX_SAFE_INTEGER;
 /** Characters of a token as a rule; a token is one byte at the least. */
 const usualCharacters = 4;
+/** Of a tool's definition, which goes with each call; those about agents have 800 each. */
+const toolCharacters = 1_000;
 
 /** An id that is taken again after a clean-up is another account. */
 const accountIdOf = ({ plan, spawn }: Pick<AgentRecord, 'plan' | 'spawn'>): string => `${plan.agentId}#${spawn}`;
@@ -57,11 +60,15 @@ const tell = (draft: TeamDraft, notices: readonly BudgetNotice[]): void => {
 /** A model that a spawn names itself has no price here: what it uses is known when it is told. */
 const isRepriced = ({ overrides }: AgentPlan): boolean => 'model' in overrides || 'max_tokens' in overrides;
 
+/** What a call tells its model beside the messages of the context: tools, and instructions aside. */
+const charactersBeside = ({ tools, template, instructions }: AgentPlan): number =>
+  (tools ?? template?.capabilities?.allowed_tools ?? agentTools).length * toolCharacters + instructions.length;
+
 const amountOf = (team: TeamState, { plan }: AgentRecord): { amount: Amount; isCapped: boolean } => {
   const { price } = plan;
   if (!price) return { amount: noAmount, isCapped: false };
   const tokens = contextOf(team.contexts, plan.agentId) ? tokensOf(messagesOf(team.contexts, plan.agentId)) : 0;
-  const characters = tokens * usualCharacters;
+  const characters = tokens * usualCharacters + charactersBeside(plan);
   if (!price.isCapped || isRepriced(plan)) return { amount: estimateOf(price.likely, characters), isCapped: false };
   return { amount: estimateOf(price.most, characters * usualCharacters), isCapped: true };
 };

@@ -1,4 +1,6 @@
+import type { Approval } from '../../contracts/feedback.js';
 import type { Json } from '../../contracts/frames.js';
+import type { JsonObject } from '../model-json.js';
 import type {
   AgentError,
   AgentStateName,
@@ -83,6 +85,15 @@ export interface DelegationRecord {
   error: AgentError | null;
 }
 
+/** A call of a tool that a person is asked about. */
+export interface ToolAsk {
+  agentId: string;
+  run: number;
+  callId: string;
+  name: string;
+  given: JsonObject;
+}
+
 /** A turn that waits for its next call to be admitted, and what it is told then. */
 export interface HeldCall {
   agentId: string;
@@ -92,7 +103,7 @@ export interface HeldCall {
 
 /** Why nothing but time or somebody else moves the team. */
 export interface TeamWaiting {
-  on: 'agents' | 'budget' | 'paused' | 'open';
+  on: 'agents' | 'approval' | 'budget' | 'paused' | 'open';
   since: number;
 }
 
@@ -111,6 +122,11 @@ export interface TeamState {
   ledger: LedgerState;
   /** What is told to a turn once its next call is admitted, in the order in which it was asked for. */
   held: HeldCall[];
+  /** Calls that people are asked about, one after the other: the first is asked now. */
+  asks: ToolAsk[];
+  /** What people were asked, the last 50, and how many they were in all. */
+  feedback: Approval[];
+  requests: number;
   /** Calls that are spent by no agent. */
   unowned: number;
   spawned: number;
@@ -142,6 +158,9 @@ export const openTeamState = (setup: TeamSetup, now: number): TeamState => ({
   contexts: emptyBook,
   ledger: openTeamLedger(setup.budget, now),
   held: [],
+  asks: [],
+  feedback: [],
+  requests: 0,
   unowned: 0,
   spawned: 0,
   runs: 0,

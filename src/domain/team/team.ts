@@ -7,6 +7,7 @@ import { takeCommand } from './commands.js';
 import { leaveInContext, readContext } from './contexts.js';
 import { openDraft, replaceAgent, say, type TeamDraft, type TeamStep } from './draft.js';
 import { type CallAnswer, done, refused, type TeamEvent } from './effects.js';
+import { followAsks, takeAnswer, takeAsk } from './permissions.js';
 import { classifyOutcome } from './outcome.js';
 import { followPatterns, hearLite } from './patterns.js';
 import { teamResult } from './result.js';
@@ -50,6 +51,12 @@ const take = (draft: TeamDraft, event: TeamEvent): CallAnswer | null => {
       return null;
     case 'READ':
       readContext(draft, event);
+      return null;
+    case 'PERMISSION':
+      takeAsk(draft, event);
+      return null;
+    case 'FEEDBACK':
+      takeAnswer(draft, event.given);
       return null;
     case 'COMMAND':
       takeCommand(draft, event);
@@ -171,6 +178,7 @@ const follow = (draft: TeamDraft): void => {
   decideWaits(draft);
   fillSlots(draft);
   offerHeld(draft);
+  followAsks(draft);
   followTurns(draft);
   draft.began.length = 0;
 };

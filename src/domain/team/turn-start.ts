@@ -1,5 +1,6 @@
 import type { Adapter } from '../../contracts/adapter.js';
 import type { Json } from '../../contracts/frames.js';
+import type { ApprovalRule } from '../../contracts/team.js';
 import type { AgentTemplate } from '../../contracts/template.js';
 import type { ContextView } from './contexts.js';
 import { agentOf, type TeamState } from './state.js';
@@ -24,6 +25,7 @@ export interface TurnStart {
   subagentsEnabled: boolean;
   overrides: Record<string, Json>;
   maxRounds: number;
+  approvals: ApprovalRule[];
   /** Its context, with what it is asked. */
   view: ContextView;
   /** Of its model, by the turns before. */
@@ -69,6 +71,7 @@ export const turnStart = (
     subagentsEnabled: setup.subagentsEnabled,
     overrides: plan.overrides,
     maxRounds: plan.maxRounds,
+    approvals: plan.approvals ?? [],
     view,
     callsBefore: agent.calls,
     folderOf: plan.folderOf ?? agentId,

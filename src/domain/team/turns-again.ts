@@ -38,7 +38,7 @@ export const turnsAgain = (
   before: TeamState,
   begun: ReadonlySet<number>,
 ): { team: TeamState; effects: TeamEffect[] } => {
-  const team: TeamState = { ...before, held: [], waits: before.waits.filter(({ by }) => by === null) };
+  const team: TeamState = { ...before, held: [], asks: [], waits: before.waits.filter(({ by }) => by === null) };
   const effects: TeamEffect[] = [];
   for (const { plan, turn, state, ...agent } of team.agents) {
     if (!turn || !isAtWork({ plan, turn, state, ...agent })) continue;

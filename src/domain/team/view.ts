@@ -1,3 +1,4 @@
+import type { Json } from '../../contracts/frames.js';
 import type { AgentStatus, TeamStatus, WaitAnswer } from '../../contracts/team-status.js';
 import type { Lifecycle } from '../../contracts/work.js';
 import { usd } from '../budget.js';
@@ -5,11 +6,19 @@ import { iso } from '../instant.js';
 import { delegationOnWire } from './delegation.js';
 import type { WaitOutcome } from './effects.js';
 import { type AgentRecord, agentOf, type TeamState } from './state.js';
+import { openRequest } from './permissions.js';
 import { teamStats } from './stats.js';
 import { describeWaiting } from './waiting.js';
 import { waitsOf } from './waits.js';
 
-const lifecycleOf = ({ state, waiting }: TeamState): Lifecycle => {
+/** Whether agents work while a person is asked. */
+const goesOn = ({ agents, asks }: TeamState): boolean => {
+  const asking = new Set(asks.map(({ agentId }) => agentId));
+  return agents.some(({ state, plan }) => state === 'RUNNING' && !asking.has(plan.agentId));
+};
+
+const lifecycleOf = (team: TeamState): Lifecycle => {
+  const { state, waiting } = team;
   switch (state) {
     case 'COMPLETED':
       return 'completed';
@@ -18,7 +27,7 @@ const lifecycleOf = ({ state, waiting }: TeamState): Lifecycle => {
     case 'CANCELLED':
       return 'cancelled';
     default:
-      return waiting?.on === 'agents' ? 'running' : 'waiting';
+      return waiting?.on === 'agents' || (waiting?.on === 'approval' && goesOn(team)) ? 'running' : 'waiting';
   }
 };
 
@@ -76,6 +85,22 @@ export const teamDetails = (team: TeamState): string => {
   ].join('\n');
 };
 
+/** The call that people are asked about now. */
+const askedCall = (team: TeamState): TeamStatus['asked_call'] => {
+  const open = openRequest(team);
+  const [ask] = team.asks;
+  if (!open || !ask) return null;
+  const { agentId, run, callId, name, given } = ask;
+  return {
+    request_id: open.request.request_id,
+    agent_id: agentId,
+    turn: run,
+    call_id: callId,
+    tool: name,
+    arguments: given as Record<string, Json>,
+  };
+};
+
 /** The status of spec 10, a projection of the one state. */
 export const teamStatus = (team: TeamState): TeamStatus => {
   const { setup } = team;
@@ -92,6 +117,8 @@ export const teamStatus = (team: TeamState): TeamStatus => {
     agents: team.agents.map((agent) => agentStatus(team, agent)),
     delegations: team.delegations.map(delegationOnWire),
     stats: teamStats(team),
+    feedback: team.feedback,
+    asked_call: askedCall(team),
     waiting: describeWaiting(team),
     result: team.result,
     error: team.error,

@@ -1,5 +1,7 @@
 import type { Waiting } from '../../contracts/work.js';
+import { whoCanApprove } from '../approval.js';
 import { iso } from '../instant.js';
+import { openRequest } from './permissions.js';
 import { inLine } from './slot-use.js';
 import { isOver, isSettled, type TeamState, type TeamWaiting } from './state.js';
 
@@ -9,6 +11,7 @@ const count = ({ agents }: TeamState, state: string): number => agents.filter((a
 export const waitingOn = (team: TeamState): TeamWaiting['on'] | null => {
   if (isOver(team)) return null;
   if (team.agents.every(isSettled) && team.patterns.length === 0) return 'open';
+  if (openRequest(team)) return 'approval';
   const running = count(team, 'RUNNING');
   if (running > 0 || team.state === 'OPEN') {
     if (running === 0) return count(team, 'PAUSED') > 0 ? 'paused' : 'agents';
@@ -30,6 +33,16 @@ export const describeWaiting = (team: TeamState): Waiting | null => {
         detail: `${count(team, 'RUNNING')} agents run, ${count(team, 'PAUSED')} are paused, ${inQueue} wait for one of ${team.setup.maxConcurrent} slots`,
         who_can_unblock: 'the agents, or a cancel',
       };
+    case 'approval': {
+      const open = openRequest(team);
+      const more = team.asks.length > 1 ? `, and ${team.asks.length - 1} calls after it` : '';
+      return {
+        for: 'person',
+        since,
+        detail: `an answer to ${open?.request.request_id ?? ''}: whether agent ${team.asks[0]?.agentId ?? ''} may call ${team.asks[0]?.name ?? ''}${more}`,
+        who_can_unblock: open ? whoCanApprove(open) : '',
+      };
+    }
     case 'budget':
       return {
         for: 'budget',

@@ -92,6 +92,8 @@ export const teamStatusExample: TeamStatus = {
   agents: [agent, agentStatusExample],
   delegations: [],
   stats: teamStatsExample,
+  feedback: [],
+  asked_call: null,
   waiting: {
     for: 'lane',
     since: at,

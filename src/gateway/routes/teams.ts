@@ -8,6 +8,7 @@ import type { TeamState } from '../../domain/team/state.js';
 import { explorerOf } from '../../explorer.js';
 import { invalidRequest } from '../problem.js';
 import { type AnyRoute, type Ports, route } from '../route.js';
+import { feedbackRoute } from './feedback-route.js';
 import { callTeam, withTexts } from './team-calls.js';
 import { openTeamExample, teamStartedExample, teamStatusExample } from './team-examples.js';
 import { knownId, workRoutes } from './work-routes.js';
@@ -29,8 +30,10 @@ const common = workRoutes({
   statusExample: teamStatusExample,
   started: teamStartedSchema,
   startedExample: teamStartedExample,
-  setUp: (body, identity, ports) => {
-    const setUp = setUpTeam(body, identity, teamOperator(ports));
+  setUp: (body, identity, ports, { caller }) => {
+    const startedBy = caller.authenticated ? caller.name : null;
+    const who = { ...identity, startedBy, requiresAuthentication: caller.authenticated };
+    const setUp = setUpTeam(body, who, teamOperator(ports));
     if ('faults' in setUp) throw invalidRequest(setUp.faults);
     return setUp.setup;
   },
@@ -40,6 +43,10 @@ const common = workRoutes({
     return { ...openWork(forked.work, forked.first) };
   },
   spanAttributes: ({ agents, maxConcurrent }) => ({ agents: agents.length, max_concurrent: maxConcurrent }),
+  feedback: ({ teams }) => ({
+    port: teams,
+    openRequest: ({ feedback }) => feedback.find(({ state }) => state === 'open')?.request ?? null,
+  }),
   enrich: async (status, ports) => ({ ...status, agents: await withTexts(status.id, status.agents, ports) }),
   cancelDescription: 'Stops every agent, its model calls and its tools. What each had said is kept.',
   whyNoPause: {
@@ -78,4 +85,8 @@ const close = route({
   },
 });
 
-export const teamRoutes: readonly AnyRoute[] = [...common, close];
+export const teamRoutes: readonly AnyRoute[] = [
+  ...common,
+  feedbackRoute('team', teamStartedExample.id, ({ teams }) => teams),
+  close,
+];

@@ -191,3 +191,28 @@ test('what comes out of its order, or twice, changes nothing', () => {
   play.take({ type: 'FAILED', round: 9, code: 'x', message: 'x', text: null, usage: { tokens: 1, usdMicros: 0 } });
   expect(play.turn).toEqual(before);
 });
+
+describe('a call that rules put before a person', () => {
+  const approvals = [{ tool: 'write_*', when: 'always' as const }];
+
+  test('waits for the answer, while the others are made', () => {
+    const play = new TurnPlay({ approvals }).says(
+      '',
+      [call('x', 'write_file', { path: 'a' }), call('y')],
+      ['read_file', 'write_file'],
+    );
+    expect(play.done('ask_person')).toEqual([
+      { type: 'ask_person', callId: 'call-1-1-1', name: 'write_file', given: { path: 'a' } },
+    ]);
+    expect(play.done('call').map(({ action }) => action.name)).toEqual(['read_file']);
+    play.take({ type: 'ALLOWED', callId: 'call-1-1-1' }).take({ type: 'ALLOWED', callId: 'nobody' });
+    expect(play.done('call').map(({ action }) => action.name)).toEqual(['read_file', 'write_file']);
+  });
+
+  test('is not made while the turn is held, though it was allowed', () => {
+    const play = new TurnPlay({ approvals }).says('', [call('x', 'write_file')], ['write_file']);
+    play.take({ type: 'HOLD' }).take({ type: 'ALLOWED', callId: 'call-1-1-1' });
+    expect(play.done('call')).toEqual([]);
+    expect(play.take({ type: 'GO_ON' }).done('call')).toHaveLength(1);
+  });
+});

@@ -55,6 +55,26 @@ describe('the body that starts a team', () => {
       ['agents[0].adapter is missing: only an agent with a parent is answered for by its'],
     ],
     [
+      'names that stand for no tool',
+      {
+        agents: [
+          agent('a', {
+            tools: ['read_file', 'read_*', 'mcp__x__y', 'm*', '*', 'read_files', 'mcp_x'],
+            approvals: [{ tool: 'run_comand', when: 'always' }],
+            template: { capabilities: { allowed_tools: ['delegate', 'delgate'], forbidden_actions: ['swear'] } },
+          }),
+        ],
+      },
+      [
+        'agents[0].tools[5] is no tool: "read_files"; there are send_message, spawn_sub_agent, stop_sub_agent, resume_sub_agent, get_agent_status, wait_for_agents, get_context_info, sync_context, delegate, delegate_explore_task, list_files, read_file, search_files, write_file, run_command, and those of MCP servers as mcp__SERVER__TOOL',
+        expect.stringMatching(/^agents\[0\]\.tools\[6\] is no tool: "mcp_x"/) as string,
+        expect.stringMatching(/^agents\[0\]\.approvals\[0\]\.tool is no tool: "run_comand"/) as string,
+        expect.stringMatching(
+          /^agents\[0\]\.template\.capabilities\.allowed_tools\[1\] is no tool: "delgate"/,
+        ) as string,
+      ],
+    ],
+    [
       'an adapter that nobody calls',
       { agents: [agent('a', { adapter: { kind: 'external' } })] },
       ['agents[0].adapter.kind cannot be external: a worker has to answer a call'],

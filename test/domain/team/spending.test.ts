@@ -104,6 +104,20 @@ describe('the budget of a team', () => {
     expect(reads(play, 'b', 90_000).done('answer_read').at(-1)?.read).toMatchObject({ view: {} });
   });
 
+  test('holds for a call what it tells of its tools and instructions, too', () => {
+    const held = (over: Partial<AgentPlan>): number | undefined => {
+      const one = { estimate: none, per1000Characters: { tokens: 0, usdMicros: 100 } };
+      const price = { likely: one, most: one, isCapped: false };
+      const play = new TeamPlay([{ ...plan('a'), prompt: '', price, ...over }], within(dollar));
+      return play.team.ledger.accounts[0]?.reserved.usdMicros;
+    };
+    const bare = held({ tools: [] }) ?? 0;
+    expect(held({ tools: ['read_file', 'write_file'] })).toBe(bare + 200);
+    expect(held({ tools: null })).toBe(bare + 1_000);
+    expect(held({ tools: null, template: { capabilities: { allowed_tools: ['delegate'] } } })).toBe(bare + 100);
+    expect(held({ tools: [], instructions: 'x'.repeat(4_000) })).toBe(bare + 800);
+  });
+
   test('gets back what an agent held that is cancelled, or is cleaned up', () => {
     const play = new TeamPlay([priced('a', 600_000, 600_000), priced('b', 600_000, 600_000)], within(dollar));
     expect(calling(play)).toEqual(['a', 'b']);

@@ -1,0 +1,170 @@
+import type { Approval, GivenFeedback } from '../../contracts/feedback.js';
+import type { TeamStatus } from '../../contracts/team-status.js';
+import type { ToolError } from '../../contracts/agent-tools.js';
+import { nextApprovalDue, openApproval, stepApproval, useApproval } from '../approval.js';
+import { canonicalJson } from '../canonical-json.js';
+import type { FeedbackRefusal } from '../feedback.js';
+import { iso } from '../instant.js';
+import { sha256 } from '../sha256.js';
+import { say, type TeamDraft } from './draft.js';
+import type { TeamEvent } from './effects.js';
+import { agentOf, hasEnded, type ToolAsk, type TeamState } from './state.js';
+import { quoted } from './words.js';
+
+/** Version of the rules that a call is asked about by: an approval given under others is void (spec 08). */
+export const policyVersion = 'team-1';
+
+/** Requests that are kept. */
+const keptRequests = 50;
+const shownChars = 20_000;
+
+/** Exactly what is approved: this call of this turn, with its arguments. */
+export const toolSubject = (teamId: string, { agentId, run, callId, name, given }: ToolAsk): object => ({
+  team: teamId,
+  agent: agentId,
+  turn: run,
+  call: callId,
+  tool: name,
+  arguments: given,
+});
+
+/** The same from the status: the digest of the open approval is over it. */
+export const askedSubject = ({ id, asked_call: asked }: TeamStatus): object | null => {
+  if (!asked) return null;
+  const { agent_id: agentId, turn: run, call_id: callId, tool: name, arguments: given } = asked;
+  return toolSubject(id, { agentId, run, callId, name, given });
+};
+
+/** The request that people are asked now; null: none. */
+export const openRequest = ({ feedback }: Pick<TeamState, 'feedback'>): Approval | null =>
+  feedback.findLast(({ state }) => state === 'open') ?? null;
+
+const requestId = ({ setup, requests }: TeamState, now: number): string => {
+  const day = new Date(now).toISOString().slice(0, 10).replaceAll('-', '');
+  return `fr-${day}-${sha256(`${setup.id}\n${setup.traceId}\n${requests}`).slice(0, 6)}`;
+};
+
+const promptOf = ({ agentId, name, given }: ToolAsk): string => {
+  const text = canonicalJson(given);
+  const shown = text.length > shownChars ? `${text.slice(0, shownChars)}… (the whole stands in the status)` : text;
+  return `May agent ${quoted(agentId)} call ${name}?\n\n${shown}`;
+};
+
+const options = [
+  { value: 'approve', effect: 'the call is carried out' },
+  { value: 'reject', effect: 'it is not, and the agent is told so, with the comment' },
+];
+
+/** Whether the turn still waits for the answer. */
+const isWanted = (team: TeamState, { agentId, run }: ToolAsk): boolean => {
+  const agent = agentOf(team, agentId);
+  return agent !== undefined && agent.turn?.run === run && !hasEnded(agent);
+};
+
+const put = (draft: TeamDraft, approval: Approval): void => {
+  const { team } = draft;
+  const before = team.feedback.find(({ request }) => request.request_id === approval.request.request_id);
+  team.feedback = before
+    ? team.feedback.map((other) => (other === before ? approval : other))
+    : [...team.feedback, approval].slice(-keptRequests);
+};
+
+/** People are asked one call after the other: each is one request, with one answer. */
+const askNext = (draft: TeamDraft): void => {
+  const { team, now } = draft;
+  if (openRequest(team)) return;
+  team.asks = team.asks.filter((ask) => isWanted(team, ask));
+  const [ask] = team.asks;
+  if (!ask) return;
+  const approval = openApproval(
+    {
+      ...team.setup.approval,
+      requestId: requestId(team, now),
+      prompt: promptOf(ask),
+      subject: toolSubject(team.setup.id, ask),
+      policyVersion,
+      options,
+    },
+    now,
+  );
+  team.requests += 1;
+  put(draft, approval);
+  say(draft, { event: 'feedback_requested', data: { at: iso(now), request: approval.request } });
+};
+
+const refusedCall = (ask: ToolAsk, { outcome, answers }: Approval): ToolError => {
+  const last = answers.at(-1);
+  const who = last ? ` by ${last.provided_by}` : '';
+  const comment = last?.comment ? `: ${last.comment}` : '';
+  const why = outcome === 'expired' ? 'nobody approved it in time' : `it was ${outcome}${who}${comment}`;
+  return { status: 'error', code: 'not_approved', message: `${ask.name} was not carried out: ${why}` };
+};
+
+/** What a request has become is told to its turn, and the next is asked. */
+const settle = (draft: TeamDraft, after: Approval): void => {
+  const { team, now, effects } = draft;
+  const [ask, ...rest] = team.asks;
+  put(draft, after);
+  if (after.state === 'open' || !ask) return;
+  team.asks = rest;
+  const used = useApproval(after, { subject: toolSubject(team.setup.id, ask), policyVersion }, now);
+  put(draft, used.approval);
+  if (!isWanted(team, ask)) return;
+  const { agentId, run, callId } = ask;
+  const allowed = used.refused === null;
+  if (allowed) effects.push({ type: 'allow_call', agentId, run, callId });
+  else effects.push({ type: 'answer_call', agentId, run, callId, answer: { ...refusedCall(ask, after) } });
+};
+
+/** A turn asks whether it may call a tool. */
+export const takeAsk = (draft: TeamDraft, { type: _, ...ask }: Extract<TeamEvent, { type: 'PERMISSION' }>): void => {
+  const { team } = draft;
+  if (!isWanted(team, ask)) return void (team.dropped += 1);
+  team.asks = [...team.asks, ask];
+};
+
+const nothingAsked: FeedbackRefusal = {
+  code: 'other_request',
+  message: 'This team has asked nobody anything so far.',
+};
+
+const named = ({ feedback }: TeamState, given: GivenFeedback): Approval | undefined =>
+  feedback.find(({ request }) => request.request_id === given.request_id) ?? feedback.at(-1);
+
+/** Why an answer would change nothing; null: it counts, or has counted before. */
+export const answerRefusal = (team: TeamState, given: GivenFeedback, now: number): FeedbackRefusal | null => {
+  const asked = named(team, given);
+  return asked ? stepApproval(asked, { type: 'answer', given }, now).refused : nothingAsked;
+};
+
+/** A person answers. What is refused stands in the request, for the status. */
+export const takeAnswer = (draft: TeamDraft, given: GivenFeedback): void => {
+  const { team, now } = draft;
+  const asked = named(team, given);
+  if (!asked) return void (team.dropped += 1);
+  const { approval, refused, repeated } = stepApproval(asked, { type: 'answer', given }, now);
+  if (repeated) return;
+  const answer = approval.answers.at(-1);
+  if (!refused && answer)
+    say(draft, { event: 'feedback_received', data: { at: iso(now), answer, outcome: approval.outcome } });
+  if (refused || asked.state !== 'open') put(draft, approval);
+  else settle(draft, approval);
+};
+
+/** What time has done, or the end of the turn that asked; then the next is asked. */
+export const followAsks = (draft: TeamDraft): void => {
+  const { team, now } = draft;
+  const open = openRequest(team);
+  const [ask] = team.asks;
+  if (open) {
+    const type = ask && isWanted(team, ask) ? 'tick' : 'void';
+    const { approval } = stepApproval(open, { type }, now);
+    if (approval !== open) settle(draft, approval);
+  }
+  askNext(draft);
+};
+
+export const nextAskDue = (team: TeamState): number | null => {
+  const open = openRequest(team);
+  return open ? nextApprovalDue(open) : null;
+};
