@@ -1,93 +1,18 @@
-import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import type { Client } from '@temporalio/client';
-import { type GovernedCall, type GovernedWorker, startGovernedWorker } from '../../bench/limits/worker.js';
-import {
-  type Arrival,
-  type LimitedProvider,
-  mostAtOnce,
-  mostInAnyWindow,
-  startLimitedProvider,
-} from '../../bench/limits/provider.js';
-import { type ProviderLimits, providerLimitsSchema, type ProviderStatus } from '../../src/contracts/provider-limits.js';
-import { governorId } from '../../src/domain/governor/messages.js';
-import { connectClient, type PlainClient } from '../../temporal/client.js';
+import { mostAtOnce, mostInAnyWindow } from '../../bench/limits/provider.js';
+import { countOf, type GovernedRig, startGovernedRig } from '../support/governed-rig.js';
 
-const address = process.env['TEST_TEMPORAL_ADDRESS'] ?? '';
-const bundlePath = process.env['TEST_WORKFLOW_BUNDLE'] ?? '';
-let model: LimitedProvider;
-let plain: PlainClient;
-let client: Client;
+let rig: GovernedRig;
 beforeAll(async () => {
-  model = await startLimitedProvider();
-  plain = await connectClient({ address, namespace: 'default', isEmbedded: true });
-  ({ client } = plain);
+  rig = await startGovernedRig(process.env['TEST_TEMPORAL_ADDRESS'] ?? '');
 });
-afterAll(async () => {
-  await model?.close();
-  await plain?.connection.close();
-});
-
-/** Workers of one installation, each with a connection of its own, and a provider that is theirs alone. */
-interface Installation {
-  workers: GovernedWorker[];
-  provider: string;
-  call(worker: number, call?: Partial<GovernedCall>, signal?: AbortSignal): Promise<string>;
-  arrivals(): Arrival[];
-  status(): Promise<ProviderStatus>;
-  until(holds: (status: ProviderStatus) => boolean): Promise<ProviderStatus>;
-  id: string;
-}
-
-let installed: Installation | null = null;
-const install = async (
-  count: number,
-  limits: Partial<ProviderLimits>,
-  weights: Record<string, number> = {},
-): Promise<Installation> => {
-  const taskQueue = `test-${randomUUID()}`;
-  const provider = 'lab';
-  const given = { providers: { [provider]: providerLimitsSchema.parse(limits) }, weights };
-  const workers = await Promise.all(
-    Array.from({ length: count }, () => startGovernedWorker({ address, taskQueue, limits: given, bundlePath })),
-  );
-  model.arrivals.length = 0;
-  model.refuse = () => null;
-  const id = governorId(taskQueue, provider);
-  const status = (): Promise<ProviderStatus> => client.workflow.getHandle(id).query<ProviderStatus>('status');
-  const until: Installation['until'] = async (holds) => {
-    const deadline = Date.now() + 30_000;
-    for (;;) {
-      // The first call of all starts the governor.
-      const now = await status().catch(() => null);
-      if (now && holds(now)) return now;
-      if (Date.now() > deadline) throw new Error(`not reached: ${JSON.stringify(now)}`);
-      await new Promise((resolve) => setTimeout(resolve, 30));
-    }
-  };
-  const call: Installation['call'] = (worker, more = {}, signal) =>
-    workers[worker]!.call({ provider, url: model.url, tenant: 'a', tokens: 10, ms: 5, ...more }, signal);
-  installed = { workers, provider, call, status, until, id, arrivals: () => model.arrivals };
-  return installed;
-};
-afterEach(async () => {
-  const { workers = [], id } = installed ?? {};
-  installed = null;
-  if (id !== undefined)
-    await client.workflow
-      .getHandle(id)
-      .terminate('the test is over')
-      .catch(() => undefined);
-  await Promise.all(workers.map((worker) => worker.close()));
-});
-
-const countOf = (status: ProviderStatus, what: 'waiting' | 'under_way'): number =>
-  status.tenants.reduce((sum, tenant) => sum + tenant[what], 0);
+afterEach(() => rig?.uninstall());
+afterAll(() => rig?.close());
 
 describe('the limits of a provider', () => {
   test('hold over four workers in every window, and are used while there is demand', async () => {
     const limits = { requests: 24, tokens: 2_400, concurrency: 5, window_ms: 4_000 };
-    const { call, arrivals } = await install(4, limits);
+    const { call, arrivals } = await rig.install(4, limits);
     // Whoever begins has to find its way first.
     await Promise.all([0, 1, 2, 3].map((worker) => call(worker)));
     await new Promise((resolve) => setTimeout(resolve, limits.window_ms));
@@ -113,7 +38,12 @@ describe('the limits of a provider', () => {
   });
 
   test('serve a small tenant beside a big one, and gold before bronze', async () => {
-    const { call, arrivals, until } = await install(2, { requests: 5, concurrency: 1, window_ms: 1_000, burst: 0.2 });
+    const { call, arrivals, until } = await rig.install(2, {
+      requests: 5,
+      concurrency: 1,
+      window_ms: 1_000,
+      burst: 0.2,
+    });
     const first = call(0, { ms: 400 });
     await until((status) => countOf(status, 'under_way') === 1);
     const big = Array.from({ length: 12 }, () => call(0, { tenant: 'big', tier: 'bronze' }));
@@ -132,9 +62,9 @@ describe('the limits of a provider', () => {
   });
 
   test('are what a provider says itself, too: Retry-After holds for all workers', async () => {
-    const { call, arrivals, until } = await install(2, { window_ms: 1_000 });
+    const { call, arrivals, until } = await rig.install(2, { window_ms: 1_000 });
     let refusedAt = 0;
-    model.refuse = ({ at }) => {
+    rig.model.refuse = ({ at }) => {
       if (refusedAt > 0) return null;
       refusedAt = at;
       return { status: 429, headers: { 'retry-after': '2' } };
@@ -149,7 +79,7 @@ describe('the limits of a provider', () => {
   });
 
   test('do not count a call that is cancelled while it waits', async () => {
-    const { call, arrivals, until } = await install(2, { concurrency: 1, window_ms: 1_000 });
+    const { call, arrivals, until } = await rig.install(2, { concurrency: 1, window_ms: 1_000 });
     const first = call(0, { ms: 300 });
     await until((status) => countOf(status, 'under_way') === 1);
     const stop = new AbortController();
@@ -165,17 +95,17 @@ describe('the limits of a provider', () => {
   });
 
   test('refuse what they never admit, and say why', async () => {
-    const { call, arrivals } = await install(1, { tokens: 50, window_ms: 1_000 });
+    const { call, arrivals } = await rig.install(1, { tokens: 50, window_ms: 1_000 });
     expect(await call(0, { maxTokens: 60 })).toBe('EWINDOW');
     expect(arrivals()).toEqual([]);
   });
 
   test('hold where a governor is ended from outside: the next one waits for what went out', async () => {
     const limits = { requests: 6, burst: 1, window_ms: 1_500 };
-    const { call, arrivals, id } = await install(2, limits);
+    const { call, arrivals, id } = await rig.install(2, limits);
     await Promise.all(Array.from({ length: 6 }, (_, index) => call(index % 2)));
     const waiting = Array.from({ length: 6 }, (_, index) => call(index % 2));
-    await client.workflow.getHandle(id).terminate('by hand');
+    await rig.client.workflow.getHandle(id).terminate('by hand');
     expect(await Promise.all(waiting)).toEqual(Array(6).fill('final'));
     expect(arrivals()).toHaveLength(12);
     expect(mostInAnyWindow(arrivals(), limits.window_ms).requests).toBeLessThanOrEqual(6);
