@@ -22,6 +22,7 @@ const adapterKinds = [
   'anthropic',
   'command',
   'http',
+  'a2a',
   'external',
 ] as const;
 

@@ -90,7 +90,7 @@ export const jsonSchemaOf = (schema: z.core.$ZodType): Json => {
 };
 
 /** Adapter kinds of the specification that this version does not have. */
-const laterKinds = new Set(['a2a', 'mcp']);
+const laterKinds = new Set(['mcp']);
 
 type RawIssue = z.core.$ZodRawIssue;
 

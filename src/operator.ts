@@ -113,6 +113,7 @@ export const createOperator = (config: Config, prices: Prices = createPrices(con
           return { tokens: approximateTokens(prompt) + approximateTokens(adapter.answer ?? prompt), usdMicros: 0 };
         case 'command':
         case 'http':
+        case 'a2a':
         case 'external':
           return { tokens: assumedTokens, usdMicros: 0 };
       }

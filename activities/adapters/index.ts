@@ -9,6 +9,7 @@ import type { Admission, ProviderGovernor } from '../governor/port.js';
 import { mostTokens } from '../governor/tokens.js';
 import { providerOf } from '../metrics.js';
 import { type Call, startCall } from './frame-stream.js';
+import { openA2a } from './a2a.js';
 import { openModel } from './ai-sdk.js';
 import { type Clock, systemClock } from './clock.js';
 import { openCommand } from './command.js';
@@ -75,6 +76,8 @@ export const createAgents = (options: AgentsOptions): Agents => {
         return openCommand(adapter, request, call, { environment, trustedCommands, sandbox, cwd });
       case 'http':
         return openHttp(adapter, request, call, dispatcher);
+      case 'a2a':
+        return openA2a(adapter, request, call, { dispatcher, environment });
       case 'external':
         throw new ParleyError(
           'EPROTO',

@@ -128,6 +128,15 @@ export const httpSchema = z
   })
   .meta({ id: 'HttpAdapter', description: 'A remote agent that answers with frames as server-sent events.' });
 
+export const a2aSchema = z
+  .strictObject({
+    kind: z.literal('a2a'),
+    url: z
+      .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+      .meta({ description: 'Of the agent, below which its card is, or of the card itself (….json).' }),
+  })
+  .meta({ id: 'A2aAdapter', description: 'An agent of the A2A protocol; its artifacts are the answer.' });
+
 export const externalSchema = z
   .strictObject({ kind: z.literal('external') })
   .meta({ id: 'ExternalAdapter', description: 'Fed only by POST …/lanes/{lane}/frames with its lane key.' });
@@ -142,6 +151,7 @@ export const adapterSchema = z
     anthropicSchema,
     commandSchema,
     httpSchema,
+    a2aSchema,
     externalSchema,
   ])
   .meta({ id: 'Adapter' });
@@ -152,5 +162,6 @@ export type SimulatedAdapter = z.infer<typeof simulatedSchema>;
 export type ModelAdapter = z.infer<typeof openaiCompatibleSchema | typeof openaiSchema | typeof anthropicSchema>;
 export type CommandAdapter = z.infer<typeof commandSchema>;
 export type HttpAdapter = z.infer<typeof httpSchema>;
+export type A2aAdapter = z.infer<typeof a2aSchema>;
 export type Adapter = z.infer<typeof adapterSchema>;
 export type AdapterKind = Adapter['kind'];

@@ -145,6 +145,15 @@ describe('Parley as an A2A agent', () => {
     await expect(streamed(v1.resubscribeTask({ tenant: '', id }))).rejects.toThrow(/has ended/);
   });
 
+  test('is itself an agent that a lane can ask', async () => {
+    const lanes = [{ lane_id: 'a', adapter: { kind: 'a2a' as const, url: product.url } }];
+    const { result, lanes: asked } = await product.run({ prompt: 'Which colour?', lanes });
+    expect([result?.answer, asked[0]?.adapter]).toEqual([
+      'A simulated answer to: Which colour?',
+      `a2a ${new URL(product.url).host}`,
+    ]);
+  });
+
   test('answers in JSON as data', async () => {
     expect(answerOf(await send(asking('x', { model: 'json' })))).toEqual({ colour: 'blue' });
   });

@@ -8,7 +8,7 @@ const withLane = (over: object) => ({ ...aSession(), lanes: [{ ...lane, ...over 
 const withAdapter = (adapter: unknown) => withLane({ adapter });
 const withPolicy = (policy: object) => ({ ...aSession(), policy });
 
-const kindsText = 'scripted, simulated, openai-compatible, openai, anthropic, command, http, external';
+const kindsText = 'scripted, simulated, openai-compatible, openai, anthropic, command, http, a2a, external';
 const idText = 'must be 1 to 128 letters, digits, ".", "_" or "-", and start with a letter or digit';
 const laneIdText = 'must be 1 to 64 letters, digits, ".", "_" or "-" ("#" is kept for clones)';
 
@@ -78,9 +78,9 @@ describe('POST /v1/sessions refuses with every fault, and starts nothing,', () =
       [`lanes[0].adapter.kind: "mcp" comes in a later version; until then it must be one of ${kindsText}`],
     ],
     [
-      'the other adapter of a later version',
-      withAdapter({ kind: 'a2a' }),
-      [`lanes[0].adapter.kind: "a2a" comes in a later version; until then it must be one of ${kindsText}`],
+      'an agent of another protocol than HTTP',
+      withAdapter({ kind: 'a2a', url: 'ftp://agents.example.com' }),
+      ['lanes[0].adapter.url: must be an http or https URL; got "ftp://agents.example.com"'],
     ],
     ['an adapter without kind', withAdapter({}), [`lanes[0].adapter.kind: is missing; it must be one of ${kindsText}`]],
     ['an adapter that is a text', withAdapter('scripted'), ['lanes[0].adapter: must be an object; got "scripted"']],

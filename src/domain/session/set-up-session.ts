@@ -31,10 +31,11 @@ export const adapterName = (adapter: Adapter): string => {
     case 'command':
       // No more of argv: arguments may be long, or secret.
       return `command ${adapter.argv[0]?.split(/[\\/]/).at(-1) ?? ''}`;
-    case 'http': {
+    case 'http':
+    case 'a2a': {
       // The authority alone: a path or a query may hold a token. No URL class here, the domain has no Node built-ins.
       const authority = /^[a-z]+:\/\/(?:[^/?#@]*@)?([^/?#]*)/i.exec(adapter.url)?.[1];
-      return `http ${authority ?? ''}`;
+      return `${adapter.kind} ${authority ?? ''}`;
     }
   }
 };
@@ -57,7 +58,8 @@ export const adapterKey = (adapter: Adapter, laneId: string): string => {
     case 'command':
       return `command:${adapter.argv.join(' ')}`;
     case 'http':
-      return `http:${adapter.url}`;
+    case 'a2a':
+      return `${adapter.kind}:${adapter.url}`;
   }
 };
 
