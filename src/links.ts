@@ -14,9 +14,6 @@ const collection: Record<Kind, string> = {
 /** The plural of a kind, as paths have it. */
 export const collectionOf = (kind: Kind): string => collection[kind];
 
-/** Paths that exist, for those who ask for another. */
-export const collections: readonly string[] = Object.values(collection);
-
 /** Where a person sees a piece of work in Temporal's Web UI. */
 export const webUiUrl = ({ webUiUrl: base, temporal }: Pick<Config, 'webUiUrl' | 'temporal'>, id: string): string =>
   `${base}/namespaces/${encodeURIComponent(temporal.namespace)}/workflows/${encodeURIComponent(id)}`;

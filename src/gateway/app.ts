@@ -4,7 +4,6 @@ import helmet from 'helmet';
 import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
 import { checkHost } from './auth.js';
-import { collections } from '../links.js';
 import { mountRoutes } from './mount.js';
 import { isOpenAiPath, openAiError } from './openai/errors.js';
 import { openApiDocument } from './openapi.js';
@@ -33,15 +32,9 @@ const served = [...new Set(routes.flatMap(({ path }) => /^\/v1\/([^/]+)/.exec(pa
 
 /** What exists under /v1, for those who ask for something else. */
 const notHere = (path: string): ProblemError => {
-  const kind = /^\/v1\/([^/]+)/.exec(path)?.[1];
-  const isLater = kind !== undefined && collections.includes(kind) && !served.includes(kind);
-  const there = served.filter((name) => collections.includes(name)).join(' and ');
-  return new ProblemError(
-    'not_found',
-    isLater
-      ? `${kind} are not available in this version; of the kinds of work there are ${there}. See /openapi.json.`
-      : `Nothing is at ${path.slice(0, 200)}; there are ${served.map((name) => `/v1/${name}`).join(', ')}, /healthz, /readyz, /metrics, /openapi.json and /docs.`,
-  );
+  const there = served.map((name) => `/v1/${name}`).join(', ');
+  const what = `Nothing is at ${path.slice(0, 200)}; there are ${there}`;
+  return new ProblemError('not_found', `${what}, /healthz, /readyz, /metrics, /openapi.json and /docs.`);
 };
 
 /** Everything the gateway serves, as an Express app that listens nowhere yet. */

@@ -371,9 +371,11 @@ describe('a request that cannot be read', () => {
     expect(response.body).toMatchObject({ code, status, request_id: response.headers['x-request-id'] });
   });
 
-  test('to a kind that comes later says which kinds there are', async () => {
-    const { body } = await request(rig.app).post('/v1/teams').send({});
-    expect((body as { detail: string }).detail).toContain('of the kinds of work there are sessions and debates');
+  test('to a path that is none says which there are', async () => {
+    const { body } = await request(rig.app).post('/v1/quartets').send({});
+    expect((body as { detail: string }).detail).toMatch(
+      /^Nothing is at \/v1\/quartets; there are \/v1\/sessions, .*\/v1\/teams/,
+    );
   });
 
   test('with another method names those that are taken', async () => {
