@@ -1,4 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import { mcpPrefix } from '../../../src/domain/team/known-tools.js';
 import type { ToolDefinition } from '../../../src/domain/team/model-call.js';
 
 /** A tool of a server as models are offered it. */
@@ -12,7 +13,7 @@ export interface OfferedTool {
 /** What every provider takes for a name. */
 const mostChars = 64;
 
-export const prefixOf = (server: string): string => `mcp__${server}__`;
+export const prefixOf = (server: string): string => `${mcpPrefix}${server}__`;
 
 const descriptionOf = ({ title, annotations, description, name }: Tool): string =>
   description?.trim() || title?.trim() || annotations?.title?.trim() || name;

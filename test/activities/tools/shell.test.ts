@@ -2,6 +2,8 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path';
 import { shellTools } from '../../../activities/tools/shell.js';
 import type { ToolCall, ToolSource } from '../../../activities/tools/port.js';
+import { fileTools } from '../../../activities/tools/files/index.js';
+import { workTools } from '../../../src/domain/team/known-tools.js';
 import { admissionFaults } from '../../../src/domain/security-rules/index.js';
 import { describeWithBubblewrap, isRunning, sandboxOf } from '../sandbox/rig.js';
 import { never, rooms, toolCall } from './rig.js';
@@ -126,6 +128,11 @@ describeWithBubblewrap('run_command', () => {
   test('says that a program is not there', async () => {
     expect(await run({ argv: ['no-such-program'] })).toMatchObject({ status: 'ok', exit_code: 127 });
   });
+});
+
+test('the tools of a worker are those that a team may name', () => {
+  const names = [...fileTools(namespaces).list(), ...tools.list()].map(({ name }) => name);
+  expect(names.toSorted()).toEqual([...workTools].toSorted());
 });
 
 test('run_command says what to do where no sandbox works', async () => {
