@@ -89,6 +89,7 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
           capabilities: start.template?.capabilities ?? null,
           folderOf: start.folderOf,
           workspace: place.workspace,
+          ...(start.sandbox && { sandbox: start.sandbox }),
         },
       ]);
       return { type: 'CALLED', callId, answer };

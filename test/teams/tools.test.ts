@@ -60,6 +60,16 @@ describeWithBubblewrap('agents of a team that have tools', () => {
     expect(notes()).not.toContain('never');
   });
 
+  test('run no command in a sandbox that the operator does not allow', async () => {
+    const script = [
+      calls(['run_command', { command: 'touch yes' }], ['write_file', { path: 'no', content: '' }]),
+      'Done.',
+    ];
+    const agents = [says('a', script, { tools: ['run_command', 'write_file'] })];
+    const { id } = await product.teams.run({ agents, sandbox: { network: true } });
+    expect(readdirSync(join(product.data, 'namespaces', id, 'a'))).toEqual(['no']);
+  });
+
   test('work in the folder of their team where it has one', async () => {
     const agents = ['a', 'b'].map((agentId) =>
       says(agentId, [calls(['write_file', { path: `${agentId}.txt`, content: agentId }]), 'Done.'], {

@@ -1,4 +1,5 @@
 import type { Adapter } from '../../contracts/adapter.js';
+import type { SandboxOptions } from '../../contracts/execution.js';
 import type { Json } from '../../contracts/frames.js';
 import type { ApprovalRule } from '../../contracts/team.js';
 import type { AgentTemplate } from '../../contracts/template.js';
@@ -32,6 +33,8 @@ export interface TurnStart {
   callsBefore: number;
   folderOf: string;
   place: ToolPlace;
+  /** Of its commands; left out: as the worker chooses, without network. */
+  sandbox?: SandboxOptions;
   /** Whether its end is told by a signal: the run of the team that starts it may be gone then. */
   tellsEnd: boolean;
 }
@@ -76,6 +79,7 @@ export const turnStart = (
     callsBefore: agent.calls,
     folderOf: plan.folderOf ?? agentId,
     place,
+    ...(setup.sandbox && { sandbox: setup.sandbox }),
     tellsEnd,
   };
 };
