@@ -4,6 +4,7 @@ import type { ToolError } from '../src/contracts/agent-tools.js';
 import type { Json } from '../src/contracts/frames.js';
 import { ParleyError } from '../src/domain/errors.js';
 import { isObject } from '../src/domain/model-json.js';
+import type { SharedFolder } from '../src/domain/team/turn-start.js';
 import { toolRefusal, type ToolRights } from '../src/domain/team/tool-use.js';
 import { toFailure } from '../src/failure.js';
 import { failSpan, inSpan, workContext } from '../src/tracing.js';
@@ -27,13 +28,6 @@ export interface CallToolPorts {
   workerIdentity: string;
   /** The queue that only workers with this one's folders take from. */
   hostQueue: string;
-}
-
-/** A folder that all agents of a team work in. */
-export interface SharedFolder {
-  /** Absolute, as the workers see it. */
-  path: string;
-  isReadOnly: boolean;
 }
 
 export interface PrepareToolsInput {
@@ -80,7 +74,7 @@ export const createToolActivities = (ports: CallToolPorts) => {
     try {
       const workspace = input.workspace && {
         ...input.workspace,
-        path: await resolveWorkspace(input.workspace.path, workspaces),
+        path: await resolveWorkspace(input.workspace.path, workspaces, input.workspace.ofRun),
       };
       return await tools.call({ ...input, folderOf: input.folderOf ?? input.agentId, workspace }, signal);
     } catch (error) {
@@ -113,7 +107,10 @@ export const createToolActivities = (ports: CallToolPorts) => {
     prepareTools: async ({ workspace }: PrepareToolsInput): Promise<PreparedTools> => {
       if (workspace === null) return { hostQueue, workspace };
       try {
-        return { hostQueue, workspace: { ...workspace, path: await resolveWorkspace(workspace.path, workspaces) } };
+        return {
+          hostQueue,
+          workspace: { ...workspace, path: await resolveWorkspace(workspace.path, workspaces, workspace.ofRun) },
+        };
       } catch (error) {
         if (error instanceof ParleyError) throw toFailure(error);
         throw error;
@@ -129,6 +126,7 @@ export const createToolActivities = (ports: CallToolPorts) => {
       const { workId, traceId, agentId, callId, name } = input;
       const { attempt } = Context.current().info;
       const began = performance.now();
+      const endWork = metrics.agentBegan(workId, agentId);
       const attributes = {
         'gen_ai.operation.name': 'execute_tool',
         'gen_ai.tool.name': name,
@@ -151,6 +149,7 @@ export const createToolActivities = (ports: CallToolPorts) => {
             outcome = 'cancelled';
             return await Context.current().cancelled;
           } finally {
+            endWork();
             metrics.toolCalled(tools.isKnown(name) ? name : 'unknown', outcome, performance.now() - began);
           }
         }),

@@ -12,11 +12,10 @@ import { agentTools } from '../src/domain/team/actions/tools.js';
 import { noAmount } from '../src/domain/budget.js';
 import type { TeamEffect, TeamEvent, TeamWord, TurnWord } from '../src/domain/team/effects.js';
 import { agentOf, type TeamState } from '../src/domain/team/state.js';
-import { isAtWork } from '../src/domain/team/turns-again.js';
 import { noPlace, type ToolPlace, turnStart, turnWorkflowId } from '../src/domain/team/turn-start.js';
 import type { agent, TurnEnded } from './agent.js';
 import { agentWorkflowType, teamSignal } from './messages.js';
-import { teamUpkeep } from './options.js';
+import { teamUpkeepOn } from './options.js';
 import { rootMessage } from './work.js';
 
 type RunTurn = Extract<TeamEffect, { type: 'run_turn' }>;
@@ -113,18 +112,9 @@ export class AgentTurns {
   }
 
   /** Turns that an earlier run of the team has started tell their ends by signals. */
-  recover(): void {
-    for (const { plan, turn, ...agent } of this.options.state().agents) {
-      if (!turn || !isAtWork({ plan, turn, ...agent })) continue;
-      const { agentId } = plan;
-      this.underWay.set(turn.run, {
-        agentId,
-        run: turn.run,
-        started: Promise.resolve(),
-        hasStarted: true,
-        tellsEnd: true,
-      });
-    }
+  recover(runs: readonly Pick<Turn, 'agentId' | 'run'>[]): void {
+    const started = { started: Promise.resolve(), hasStarted: true, tellsEnd: true };
+    for (const { agentId, run } of runs) this.underWay.set(run, { agentId, run, ...started });
     this.watch();
   }
 
@@ -210,13 +200,13 @@ export class AgentTurns {
 
   private async hearEnd(turn: Turn, result: Promise<TurnEnded>): Promise<void> {
     const { agentId, run } = turn;
+    // One that has told its end by a signal is not heard twice.
+    const isLast = (): boolean => this.underWay.get(run) === turn && this.underWay.delete(run);
     try {
       const ended = await result;
-      if (!turn.tellsEnd) this.options.push(ended);
+      if (isLast()) this.options.push(ended);
     } catch (error) {
-      this.thrown(agentId, run, 'EAGENTDOWN', rootMessage(error));
-    } finally {
-      this.underWay.delete(run);
+      if (isLast()) this.thrown(agentId, run, 'EAGENTDOWN', rootMessage(error));
     }
   }
 
@@ -254,7 +244,7 @@ export class AgentTurns {
       await sleep(watchMs, { summary: 'are the turns still there?' });
       const turns = [...this.underWay.values()].filter(({ tellsEnd }) => tellsEnd);
       const ids = new Map(turns.map((turn) => [this.idOf(turn.agentId, turn.run), turn]));
-      for (const id of await teamUpkeep.lostTurns({ workflowIds: [...ids.keys()] })) {
+      for (const id of await teamUpkeepOn(null).lostTurns({ workflowIds: [...ids.keys()] })) {
         const turn = ids.get(id);
         if (!turn || !this.underWay.delete(turn.run)) continue;
         this.thrown(turn.agentId, turn.run, 'EAGENTDOWN', 'its workflow was closed from outside');

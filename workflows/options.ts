@@ -7,9 +7,11 @@ import {
 } from '@temporalio/workflow';
 import type { ToolActivities } from '../activities/call-tool.js';
 import type { Activities } from '../activities/index.js';
+import type { Adapter } from '../src/contracts/adapter.js';
 import type { PartialEvent } from '../src/contracts/events.js';
 import type { Place } from '../src/domain/checkpoint.js';
 import type { CheckpointState } from '../src/domain/checkpoint-view.js';
+import type { TurnOutcome } from '../src/domain/team/outcome.js';
 import type { Kind, Lifecycle, Spend } from '../src/contracts/work.js';
 
 /** What every kind's status has (spec 10 "Status, for every kind"), as far as a run and its worker look at it. */
@@ -45,6 +47,10 @@ export interface ParleySinks extends Sinks {
     place(place: Place): void;
     /** How the delivery of an event to a receiver ended. */
     delivery(state: 'delivered' | 'dead'): void;
+    /** How a turn of an agent ended, and how many milliseconds after it had its slot. */
+    turn(adapter: Adapter, outcome: TurnOutcome['type'], milliseconds: number): void;
+    /** How many questions to agents wait in a team now. */
+    queue(depth: number): void;
   };
 }
 export const { bus, trace } = proxySinks<ParleySinks>();
@@ -185,11 +191,13 @@ export const toolsOn = (queue: Queue): ActivityInterfaceFor<Tools> =>
   });
 
 type TeamUpkeep = Pick<Activities & ToolActivities, 'prepareTools' | 'lostTurns' | 'stopTurns'>;
-/** What a team asks of whichever worker takes it; each is safe to repeat. */
-export const teamUpkeep = proxyActivities<TeamUpkeep>({
-  startToCloseTimeout: '1 minute',
-  retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 10 },
-});
+/** What a team asks of whichever worker takes it, or of the machine with the folder of its run; each is safe to repeat. */
+export const teamUpkeepOn = (queue: Queue): ActivityInterfaceFor<TeamUpkeep> =>
+  proxyActivities<TeamUpkeep>({
+    ...on(queue),
+    startToCloseTimeout: '1 minute',
+    retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 10 },
+  });
 
 /** What a session asks of memory before it begins; it does not wait long for it. */
 export const memories = proxyActivities<Pick<Activities, 'loadRatings'>>({

@@ -42,6 +42,7 @@ import {
   feedbackUpdate,
   refinementWorkflowType,
   sessionWorkflowType,
+  teamWorkflowType,
   watchUpdate,
   wordQuery,
   wordSignal,
@@ -88,6 +89,7 @@ const started: Readonly<Record<StartedKind, { type: string; initialState: string
   debate: { type: debateWorkflowType, initialState: 'IDLE' },
   refinement: { type: refinementWorkflowType, initialState: 'S0' },
   'fan-out': { type: fanOutWorkflowType, initialState: 'IDLE' },
+  team: { type: teamWorkflowType, initialState: 'OPEN' },
 };
 
 /**
@@ -241,9 +243,7 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
 
   /** A debate works where the folder of the run is. */
   const onHost = (work: StartedWork): StartedWork =>
-    work.kind === 'debate' && state.hostQueue !== null
-      ? { ...work, setup: { ...work.setup, ofRun: { id: setup.id, hostQueue: state.hostQueue } } }
-      : work;
+    work.kind === 'debate' || work.kind === 'team' ? withHost(work, setup.id, state.hostQueue) : work;
 
   const calls = createCalls({ loop, act, faultOf });
   const perform = (effect: RunEffect): void => {
@@ -341,4 +341,17 @@ const faultOf = (effect: RunPending, { code, message, isStopped }: Fault): RunEv
     id,
     outcome: isStopped ? { outcome: 'stopped', usage: noAmount } : { outcome: 'failed', fault, usage: noAmount },
   };
+};
+
+/** Work that does things in the folder of the run does them on its machine. */
+const withHost = (
+  work: Extract<StartedWork, { kind: 'debate' | 'team' }>,
+  id: string,
+  hostQueue: string | null,
+): StartedWork => {
+  if (hostQueue === null) return work;
+  const ofRun = { id, hostQueue };
+  return work.kind === 'debate'
+    ? { ...work, setup: { ...work.setup, ofRun } }
+    : { ...work, setup: { ...work.setup, ofRun } };
 };

@@ -6,12 +6,13 @@ import { contextInfo } from '../src/domain/team/context/info.js';
 import type { CallAnswer, TeamEffect, TeamEvent } from '../src/domain/team/effects.js';
 import { answerRefusal, nextAskDue, openRequest } from '../src/domain/team/permissions.js';
 import type { TeamSetup } from '../src/domain/team/setup.js';
+import { queueDepth } from '../src/domain/team/slot-use.js';
 import { isUsedUp } from '../src/domain/team/spending.js';
 import { isOver, openTeamState, type TeamState } from '../src/domain/team/state.js';
 import { stepTeam } from '../src/domain/team/team.js';
 import { teamTurns } from '../src/domain/team/team-turns.js';
-import { turnsAgain } from '../src/domain/team/turns-again.js';
-import type { ToolPlace } from '../src/domain/team/turn-start.js';
+import { afterGoingBack, runsUnderWay } from '../src/domain/team/turns-again.js';
+import type { SharedFolder, ToolPlace } from '../src/domain/team/turn-start.js';
 import { teamDetails, teamStatus } from '../src/domain/team/view.js';
 import { describeWaiting } from '../src/domain/team/waiting.js';
 import { nextDue } from '../src/domain/team/waits.js';
@@ -22,7 +23,7 @@ import { openWork, type WorkState } from '../src/domain/work-state.js';
 import { toFailure } from '../src/failure.js';
 import { AgentTurns } from './agent-turns.js';
 import { contextQuery, feedbackSignal, feedbackUpdate, teamUpdate, turnSignal } from './messages.js';
-import { calls, teamUpkeep } from './options.js';
+import { calls, teamUpkeepOn, trace } from './options.js';
 import { signalled } from './signalled.js';
 import { refusal, usageIn, WorkLoop, type WorkKind } from './work.js';
 
@@ -58,6 +59,9 @@ interface TeamRun extends WorkState<TeamState, TeamWorkEvent, TeamWorkEffect> {
   place?: ToolPlace;
 }
 
+const sharedFolder = ({ workspace, ofRun }: TeamSetup): SharedFolder | null =>
+  workspace ? { ...workspace, ...(ofRun && { ofRun: ofRun.id }) } : null;
+
 /** Milliseconds that a lite agent has for an answer. */
 const liteTimeoutMs = 600_000;
 
@@ -78,7 +82,9 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
     state: () => state.work,
     epoch: () => loop.epoch,
     place: async () => {
-      const place = state.place ?? (await teamUpkeep.prepareTools({ workspace: setup.workspace ?? null }));
+      const place =
+        state.place ??
+        (await teamUpkeepOn(setup.ofRun?.hostQueue ?? null).prepareTools({ workspace: sharedFolder(setup) }));
       state.place = place;
       return place;
     },
@@ -86,6 +92,7 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
   });
   const answers = new Map<number, CallAnswer>();
   let callers = 0;
+  let toldDepth = 0;
 
   setHandler(contextQuery, (agentId) => contextInfo(state.work.contexts, agentId, true), {
     description: 'What the window of an agent holds',
@@ -156,17 +163,16 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
     }
   };
 
+  const isLong = (): boolean => workflowInfo().historyLength > (setup.continueAfterEvents ?? Infinity);
+
   return await loop.run({
     begin: () => {
-      if (!state.isRestored && !state.forkedFrom) return turns.recover();
-      const wanted = state.resume ?? [];
-      const begun = new Set(wanted.flatMap((effect) => (effect.type === 'run_turn' ? effect.run : [])));
-      const again = turnsAgain(state.work, begun);
-      state.work = again.team;
-      state.resume = [...wanted, ...again.effects];
+      if (!state.isRestored && !state.forkedFrom) return turns.recover(runsUnderWay(state.work, state.inbox));
+      Object.assign(state, afterGoingBack(state.resume ?? [], state.inbox));
     },
     putBack: async () => {
-      await teamUpkeep.stopTurns({ teamId: setup.id, epoch: loop.epoch });
+      const { previousRunId } = state;
+      await teamUpkeepOn(null).stopTurns({ teamId: setup.id, epoch: loop.epoch, previousRunId });
     },
     perform: (effect) => {
       switch (effect.type) {
@@ -180,9 +186,13 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
       }
     },
     taken: () => {
-      if (workflowInfo().continueAsNewSuggested) turns.move();
+      const depth = queueDepth(state.work);
+      if (depth !== toldDepth) trace.queue(depth);
+      toldDepth = depth;
+      if (workflowInfo().continueAsNewSuggested || isLong()) turns.move();
     },
     isBusy: () => turns.isBusy,
+    wantsToContinue: isLong,
     continueAsNew: () => continueAsNew<typeof team>(setup, loop.carried(state), request),
     close: () => turns.close(),
   });

@@ -5,12 +5,11 @@ import { sandboxOptionsSchema } from './execution.js';
 import { taskSchema } from './plan.js';
 import { startCommon, startedSchema } from './work.js';
 
-export const runStepKinds = ['session', 'debate', 'fan-out', 'refinement', 'command', 'gate'] as const;
+export const runStepKinds = ['session', 'debate', 'fan-out', 'refinement', 'team', 'command', 'gate'] as const;
 export type RunStepKind = (typeof runStepKinds)[number];
 
 const known = `must be ${runStepKinds.slice(0, -1).join(', ')} or ${runStepKinds.at(-1)}`;
 const kindFault = (given: unknown): string => {
-  if (given === 'team') return `cannot be team: teams are not available yet; it ${known}`;
   if (given === 'run' || given === 'coordinator') return `cannot be ${given}: a run starts no runs; it ${known}`;
   return `${known}${typeof given === 'string' ? `; got ${JSON.stringify(given.slice(0, 60))}` : ''}`;
 };

@@ -5,7 +5,8 @@ import { makeWorkspace, proposes, removeWorkspaces, sh as task } from '../suppor
 import { describeWithSandbox } from '../support/describe-with.js';
 import { type Product, startProduct } from '../support/product.js';
 import { git, repository } from '../support/repository.js';
-import { aRun, asks, debate, fanOut, refinement, session, sh } from '../support/run-bodies.js';
+import { aRun, asks, debate, fanOut, refinement, session, sh, team } from '../support/run-bodies.js';
+import { calls, says } from '../support/team-bodies.js';
 
 const outputs = ({ phases }: RunStatus): unknown[] => phases.flatMap(({ steps }) => steps.map(({ output }) => output));
 
@@ -26,6 +27,16 @@ describeWithSandbox('a run', () => {
       fanOut('parts'),
       debate('plan', { says: { solution } }),
       sh('look', 'cat debated'),
+      team('crew', [
+        says(
+          'a',
+          [calls(['read_file', { path: 'debated' }], ['write_file', { path: 'crew', content: 'of a team' }]), 'done'],
+          {
+            tools: ['read_file', 'write_file'],
+          },
+        ),
+      ]),
+      sh('after', 'cat crew'),
     ];
     const ended = await product.runs.run(aRun(steps));
     expect([ended.state, outputs(ended)]).toEqual([
@@ -36,6 +47,8 @@ describeWithSandbox('a run', () => {
         { n: 1 },
         expect.objectContaining({ outcome: 'succeeded' }),
         expect.objectContaining({ exit_code: 0, stdout: expect.stringContaining('from the debate') }),
+        'done',
+        expect.objectContaining({ exit_code: 0, stdout: 'of a team' }),
       ],
     ]);
     for (const [path, step] of [
@@ -43,6 +56,7 @@ describeWithSandbox('a run', () => {
       ['refinements', 'text'],
       ['fan-outs', 'parts'],
       ['debates', 'plan'],
+      ['teams', 'crew'],
     ]) {
       const { status, body } = await product.get(`/v1/${path}/${ended.id}.build.${step}`);
       expect([status, body]).toMatchObject([200, { lifecycle: 'completed', tenant: 'default' }]);

@@ -26,9 +26,12 @@ describe('POST /v1/runs refuses', () => {
   test.each<[string, unknown, RegExp[]]>([
     ['no members', {}, [/^work_id: is missing/, /^phases: is missing/]],
     [
-      'a step of a team',
-      withStep({ name: 'a', kind: 'team' }),
-      [new RegExp(`^${at}\\.kind: cannot be team: teams are not available yet`)],
+      'a step of a team that is to stay open, and to work elsewhere',
+      withStep({ name: 'a', kind: 'team', with: { keep_open: true, workspace: { path: '/srv' } } }),
+      [
+        new RegExp(`^${at}\\.with\\.workspace: must be left out: the agents of a run work in its folder`),
+        new RegExp(`^${at}\\.with\\.keep_open: must be left out: a step ends when its agents have`),
+      ],
     ],
     [
       'a kind that is none, and with it all that contradicts itself',

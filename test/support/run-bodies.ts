@@ -1,4 +1,6 @@
+import type { Json } from '../../src/contracts/frames.js';
 import type { OpenRunBody } from '../../src/contracts/run.js';
+import type { OpenTeamBody } from '../../src/contracts/team.js';
 import { aDebate } from './debate-bodies.js';
 import { aRefinement } from './refinement-bodies.js';
 
@@ -48,6 +50,13 @@ export const fanOut = (name: string, more: Partial<Step> = {}): Step => ({
   ...more,
 });
 /** A debate that runs one task in the folder of the run. */
+/** A team of agents that write and read files in the folder of the run. */
+export const team = (name: string, agents: NonNullable<OpenTeamBody['agents']>, more: Partial<Step> = {}): Step => ({
+  name,
+  kind: 'team',
+  with: JSON.parse(JSON.stringify({ agents })) as Record<string, Json>,
+  ...more,
+});
 export const debate = (name: string, over: Parameters<typeof aDebate>[0], more: Partial<Step> = {}): Step => {
   const { workspace: _, ...body } = aDebate({ ...over, workspace: { path: '/' } });
   return { name, kind: 'debate', with: asWith(body), ...more };

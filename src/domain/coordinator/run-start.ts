@@ -17,6 +17,8 @@ const stepFor = (work: StepWork, id: string): StepWork => {
       return { ...work, setup: { ...work.setup, ...identity } };
     case 'fan-out':
       return { ...work, setup: { ...work.setup, ...identity } };
+    case 'team':
+      return { ...work, setup: { ...work.setup, ...identity } };
     case 'refinement':
       return { ...work, setup: { ...work.setup, ...identity } };
   }

@@ -4,12 +4,13 @@ import type { FanOutStatus } from '../../contracts/fan-out-status.js';
 import type { Json } from '../../contracts/frames.js';
 import type { RefinementStatus } from '../../contracts/refinement-status.js';
 import type { SessionStatus } from '../../contracts/session-status.js';
+import type { TeamStatus } from '../../contracts/team-status.js';
 import { micros, noAmount } from '../budget.js';
 import type { Amount } from '../session/setup.js';
 import type { StepFault, StepOutcome } from './effects.js';
 
 /** The status of a piece of work that a step has started. */
-export type StartedStatus = SessionStatus | DebateStatus | FanOutStatus | RefinementStatus;
+export type StartedStatus = SessionStatus | DebateStatus | FanOutStatus | RefinementStatus | TeamStatus;
 
 /** What doing it again cannot help against: a policy, a budget, a body that is wrong. */
 const finalCodes: ReadonlySet<string> = new Set(['ESEC', 'EBUDGET', 'invalid_request', 'forbidden', 'unauthorized']);
@@ -42,6 +43,8 @@ const reasonsOf = (status: StartedStatus): Reason[] => {
     }
     case 'debate':
       return status.statements.filter(({ valid }) => !valid).map(({ failure }) => failure);
+    case 'team':
+      return status.agents.filter(({ state }) => state === 'FAILED').map(({ error }) => error);
     case 'refinement':
       return [status.error];
   }
@@ -59,6 +62,15 @@ const amountOf = ({ tokens, usd }: { tokens: number; usd: string }): Amount => (
 
 const json = (value: unknown): Json => JSON.parse(JSON.stringify(value ?? null)) as Json;
 
+/** Of one agent its answer, of several each one's by its id. */
+const answersOf = ({ result }: TeamStatus): Json => {
+  const answered = (result?.agents ?? []).filter(({ state }) => state === 'COMPLETED');
+  const [first] = answered;
+  return first && result?.agents.length === 1
+    ? first.result
+    : Object.fromEntries(answered.map(({ agent_id: id, result: answer }) => [id, answer]));
+};
+
 /** What a step hands on: the answer of its work, without how it came about, which stands in the work's own status. */
 const outputOf = (status: StartedStatus): Json => {
   switch (status.kind) {
@@ -68,6 +80,8 @@ const outputOf = (status: StartedStatus): Json => {
       return json(status.result?.output);
     case 'fan-out':
       return json(status.result?.value);
+    case 'team':
+      return answersOf(status);
     case 'debate': {
       const { result } = status;
       return result && json({ decision: result.decision, outcome: result.outcome, reason: result.reason });

@@ -7,6 +7,7 @@ import type { DebateSetup } from '../debate/setup.js';
 import type { FanOutSetup } from '../fan-out/setup.js';
 import type { RefinementSetup } from '../refinement/setup.js';
 import type { SessionSetup } from '../session/setup.js';
+import type { TeamSetup } from '../team/setup.js';
 import type { WebhookSetup } from '../webhook/setup.js';
 
 /** A piece of work of its own that a step starts, with everything decided that its start decides. */
@@ -25,7 +26,8 @@ export type StartedWork =
   | Started<'session', SessionSetup>
   | Started<'debate', DebateSetup>
   | Started<'fan-out', FanOutSetup>
-  | Started<'refinement', RefinementSetup>;
+  | Started<'refinement', RefinementSetup>
+  | Started<'team', TeamSetup>;
 export type StartedKind = StartedWork['kind'];
 
 /** What a step does. */

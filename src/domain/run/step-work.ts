@@ -71,6 +71,15 @@ const started = (
       const { setup } = work;
       return { ...work, setup: { ...setup, ...identity, budget: limits, task: withComments(setup.task, comments) } };
     }
+    case 'team': {
+      const { setup } = work;
+      // Agents of a run work in its folder, all in the same.
+      const workspace = folder === null ? setup.workspace : { path: folder, isReadOnly: false };
+      const agents = setup.agents.map((plan) =>
+        plan.prompt === null ? plan : { ...plan, prompt: withComments(plan.prompt, comments) },
+      );
+      return { ...work, setup: { ...setup, ...identity, budget: limits, agents, ...(workspace && { workspace }) } };
+    }
     case 'fan-out': {
       const { setup } = work;
       const tasks = setup.tasks.map((task) => ({ ...task, prompt: withComments(task.prompt, comments) }));

@@ -7,6 +7,7 @@ import { sync, type SyncAsked } from './context/sync.js';
 import { write, type Written } from './context/write.js';
 import type { TeamDraft } from './draft.js';
 import { type CallAnswer, done, type Refusal, refused, type TeamEvent } from './effects.js';
+import { readMail } from './mail.js';
 import type { AgentPlan } from './setup.js';
 import { offerCall, settleOpen } from './spending.js';
 import { agentOf } from './state.js';
@@ -135,6 +136,7 @@ export const readContext = (
   const { team } = draft;
   settleOpen(draft, agentId, usage);
   if (agentOf(team, agentId)?.turn?.run !== run) return void (team.dropped += 1);
+  readMail(draft, agentId, wrote);
   const read = writeAndRead(draft, agentId, wrote, has);
   offerCall(draft, { agentId, run, effect: { type: 'answer_read', agentId, run, step, read } });
 };

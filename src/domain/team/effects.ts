@@ -75,6 +75,8 @@ export type TeamEvent =
   | { type: 'START' }
   /** The first of a fork: agents that its origin did not have, and questions that it had not asked. */
   | { type: 'FORKED'; spawn: AgentPlan[]; ask: { agentId: string; content: string }[] }
+  /** The first of a team that goes on from an earlier point; `known`: runs whose end is known already. */
+  | { type: 'WENT_BACK'; known: number[] }
   | { type: 'CALL'; by: string | null; call: TeamCall }
   | { type: 'PAUSE' }
   | { type: 'RESUME' }

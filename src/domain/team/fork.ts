@@ -24,12 +24,14 @@ export const forkTeam = (work: TeamState, setup: TeamSetup, now: number): { work
   const agents = work.agents.map((agent) => replanned(agent, plans.get(agent.plan.agentId)));
   const known = new Set(agents.map(({ plan }) => plan.agentId));
   const anew = setup.agents.filter(({ agentId, prompt }) => known.has(agentId) && prompt !== asked.get(agentId));
-  const opened = openTeamState(setup, now);
+  const opened = { ...openTeamState(setup, now), wentBack: work.wentBack ?? 0 };
   let { ledger } = opened;
   for (const agent of agents) ledger = withAgentAccount({ ledger, agents }, agent, now);
   return {
     work: {
       ...opened,
+      // Its paused agents go on together, as those of its origin would.
+      state: work.state === 'PAUSED' ? 'PAUSED' : 'OPEN',
       agents,
       ledger,
       contexts: work.contexts,

@@ -2,6 +2,7 @@ import type { Json } from '../../contracts/frames.js';
 import { iso } from '../instant.js';
 import { say, type TeamDraft } from './draft.js';
 import { type CallAnswer, done, refused } from './effects.js';
+import { keepMail, mailOf } from './mail.js';
 import { agentOf, hasEnded, isIdle } from './state.js';
 import { ask } from './turns.js';
 import { quoted, unknownAgent } from './words.js';
@@ -92,8 +93,10 @@ export const send = (draft: TeamDraft, { targets, ...message }: TeamMessage, by:
       continue;
     }
     if (isIdle(agent) || hasEnded(agent)) ask(draft, agent, { content, by, background: true });
-    else
+    else {
+      keepMail(draft, agent, mailOf({ from: by, channel, content }));
       effects.push({ type: 'deliver', agentId: to, run: agent.turn?.run ?? 0, from: by, channel, content, metadata });
+    }
     sent.push(to);
   }
   return deliveryAnswer(sent, failed);

@@ -80,10 +80,14 @@ export interface TeamSetup {
   approval: ApprovalTerms;
   /** The folder that all agents work in; left out: each has its own. */
   workspace?: { path: string; isReadOnly: boolean };
+  /** The run whose folder the workspace is, and where that is; left out: it is of no run. */
+  ofRun?: { id: string; hostQueue: string };
   /** Of the commands of agents; left out: as the worker chooses, without network. */
   sandbox?: SandboxOptions;
   /** Who is told what becomes of it; left out: nobody. */
   webhooks?: WebhookSetup[];
+  /** Events after which it and its turns continue as new even if Temporal does not suggest it; left out: when Temporal does. */
+  continueAfterEvents?: number;
 }
 
 /** Agents at once where nobody says (spec 05). */

@@ -16,3 +16,10 @@ export const inLine = ({ agents }: TeamState): AgentRecord[] =>
   agents
     .filter(({ state, turn }) => state === 'PENDING' && turn !== null)
     .sort((a, b) => (a.turn?.run ?? 0) - (b.turn?.run ?? 0));
+
+/** Questions that wait for a slot, or for one to the same agent that was asked before (details 3.1). */
+export const queueDepth = (team: Pick<TeamState, 'agents'>): number =>
+  team.agents.reduce(
+    (sum, { state, turn, queue }) => sum + queue.length + (state === 'PENDING' && turn !== null ? 1 : 0),
+    0,
+  );

@@ -12,6 +12,7 @@ import type {
 import { noAmount } from '../budget.js';
 import type { Amount } from '../session/setup.js';
 import { type ContextBook, emptyBook } from './context/book.js';
+import type { NewMessage } from './context/message.js';
 import type { LedgerState } from '../ledger/state.js';
 import type { TeamEffect } from './effects.js';
 import type { TurnEnd } from './outcome.js';
@@ -53,6 +54,8 @@ export interface AgentRecord {
   error: AgentError | null;
   /** What a turn that was broken off had said; null: none was, or it said nothing. */
   text: string | null;
+  /** On its way to its turn, which has not said yet that it has read it; left out: nothing. */
+  mail?: NewMessage[];
   /** How its turn ended while it was paused. */
   held: TurnEnd | null;
   spent: Amount;
@@ -145,6 +148,8 @@ export interface TeamState {
   error: TeamError | null;
   spent: Amount;
   dropped: number;
+  /** How often it, or what it is a fork of, went on from an earlier point, so that calls made again have other ids; left out: never. */
+  wentBack?: number;
 }
 
 export const openTeamState = (setup: TeamSetup, now: number): TeamState => ({

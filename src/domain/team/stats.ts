@@ -1,6 +1,6 @@
 import { agentStateNames } from './agent-states.js';
 import type { AgentStateName, LatencyPercentiles, TeamStats } from '../../contracts/team-status.js';
-import { inLine, slotsInUse } from './slot-use.js';
+import { queueDepth, slotsInUse } from './slot-use.js';
 import type { TeamState } from './state.js';
 
 /** By nearest rank, over all that are given; null: none is. */
@@ -17,14 +17,13 @@ export const teamStats = (team: TeamState): TeamStats => {
   const counts = Object.fromEntries(agentStateNames.map((state) => [state, 0])) as Record<AgentStateName, number>;
   for (const { state } of agents) counts[state] += 1;
   const concurrent = slotsInUse(team);
-  const queued = agents.reduce((sum, { queue }) => sum + queue.length, inLine(team).length);
   return {
     max_concurrent: setup.maxConcurrent,
     total_agents: agents.length,
     by_state: counts,
     free_slots: setup.maxConcurrent - concurrent,
     concurrent,
-    queue_depth: queued,
+    queue_depth: queueDepth(team),
     latency_ms: percentilesOf(latencies),
     slot_wait_ms: percentilesOf(slotWaits),
   };

@@ -5,6 +5,7 @@ import { cancelAll, cancelOne, pauseAll, resumeAll } from './control.js';
 import { followTurns } from './delegation.js';
 import { takeCommand } from './commands.js';
 import { leaveInContext, readContext } from './contexts.js';
+import { readMail } from './mail.js';
 import { openDraft, replaceAgent, say, type TeamDraft, type TeamStep } from './draft.js';
 import { type CallAnswer, done, refused, type TeamEvent } from './effects.js';
 import { followAsks, takeAnswer, takeAsk } from './permissions.js';
@@ -17,6 +18,7 @@ import { offerHeld, settleOpen, spendUnowned } from './spending.js';
 import { agentOf, hasEnded, isIdle, isOver, isSettled, type TeamState } from './state.js';
 import { type TeamActionName, type TeamEventName, type TeamFacts, teamMachine } from './team-machine.js';
 import { endTurn, takeNext } from './turns.js';
+import { beginAgain } from './turns-again.js';
 import { describeWaiting, waitingOn } from './waiting.js';
 import { decideWaits } from './waits.js';
 
@@ -34,7 +36,11 @@ const take = (draft: TeamDraft, event: TeamEvent): CallAnswer | null => {
   switch (event.type) {
     case 'START':
       return spawn(draft, team.setup.agents);
+    case 'WENT_BACK':
+      beginAgain(draft, event.known);
+      return null;
     case 'FORKED': {
+      beginAgain(draft, []);
       const answer = spawn(draft, event.spawn);
       for (const { agentId, content } of event.ask) takeCall(draft, null, { type: 'ASK', agentId, content });
       return answer;
@@ -81,10 +87,13 @@ const takeEnd = (
   const found = agentOf(team, agentId);
   const agent = found && replaceAgent(draft, { ...found, calls: found.calls + calls });
   if (!agent || agent.turn?.run !== run) return void (team.dropped += 1);
+  // What came too late for the turn stands in the context for what is asked next.
   leaveInContext(draft, agentId, wrote);
-  if (agent.state === 'RUNNING' || (agent.state === 'PAUSED' && !agent.held))
-    return endTurn(draft, agent, classifyOutcome(outcome), text);
-  if (agent.state === 'CANCELLED' && agent.text === null && text !== null) replaceAgent(draft, { ...agent, text });
+  leaveInContext(draft, agentId, readMail(draft, agentId, wrote));
+  const ended = replaceAgent(draft, { ...agent, mail: [] });
+  if (ended.state === 'RUNNING' || (ended.state === 'PAUSED' && !ended.held))
+    return endTurn(draft, ended, classifyOutcome(outcome), text);
+  if (ended.state === 'CANCELLED' && ended.text === null && text !== null) replaceAgent(draft, { ...ended, text });
   else team.dropped += 1;
 };
 

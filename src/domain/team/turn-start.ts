@@ -35,8 +35,21 @@ export interface TurnStart {
   place: ToolPlace;
   /** Of its commands; left out: as the worker chooses, without network. */
   sandbox?: SandboxOptions;
+  /** How often its team went on from an earlier point, or was forked: its calls have ids that those of before do not have. Left out: never. */
+  wentBack?: number;
+  /** Events after which it continues as new even if Temporal does not suggest it. */
+  continueAfterEvents?: number;
   /** Whether its end is told by a signal: the run of the team that starts it may be gone then. */
   tellsEnd: boolean;
+}
+
+/** A folder that all agents of a team work in. */
+export interface SharedFolder {
+  /** Absolute, as the workers see it. */
+  path: string;
+  isReadOnly: boolean;
+  /** The run whose folder it is; left out: of none. */
+  ofRun?: string;
 }
 
 /** Where the tools of a team work that are not about agents. */
@@ -44,7 +57,7 @@ export interface ToolPlace {
   /** The queue of the machine that has the folders; null: no tool needs one. */
   hostQueue: string | null;
   /** A folder that all agents share; null: each has its own. */
-  workspace: { path: string; isReadOnly: boolean } | null;
+  workspace: SharedFolder | null;
 }
 
 export const noPlace: ToolPlace = { hostQueue: null, workspace: null };
@@ -80,13 +93,18 @@ export const turnStart = (
     folderOf: plan.folderOf ?? agentId,
     place,
     ...(setup.sandbox && { sandbox: setup.sandbox }),
+    ...(team.wentBack && { wentBack: team.wentBack }),
+    ...(setup.continueAfterEvents !== undefined && { continueAfterEvents: setup.continueAfterEvents }),
     tellsEnd,
   };
 };
 
+/** What the ids of all turns of a team begin with. */
+export const turnPrefix = (teamId: string): string => `${teamId}.agent.`;
+
 /** Id of the workflow of one turn; a team that went back runs its turns under other ids. */
 export const turnWorkflowId = (teamId: string, agentId: string, run: number, epoch: number): string =>
-  `${teamId}.agent.${agentId}.${run}${epoch === 0 ? '' : `.e${epoch}`}`;
+  `${turnPrefix(teamId)}${agentId}.${run}${epoch === 0 ? '' : `.e${epoch}`}`;
 
 /** The epoch in the id of a turn's workflow. */
 export const turnEpoch = (workflowId: string): number => Number(/\.e(\d+)$/.exec(workflowId)?.[1] ?? 0);

@@ -13,7 +13,7 @@ export interface Question {
   background: boolean;
 }
 
-const fresh = { result: null, error: null, text: null, held: null, startedAt: null, endedAt: null } as const;
+const fresh = { result: null, error: null, text: null, held: null, mail: [], startedAt: null, endedAt: null };
 
 /** Asks an agent: at once where it has nothing to do, else after what it has been asked before. Returns the number of the run. */
 export const ask = (draft: TeamDraft, agent: AgentRecord, question: Question): number => {

@@ -4,16 +4,19 @@ import { openFanOutSchema } from '../../contracts/fan-out.js';
 import type { Json } from '../../contracts/frames.js';
 import { openRefinementSchema } from '../../contracts/refinement.js';
 import { commandStepSchema, type OpenRun } from '../../contracts/run.js';
+import { openTeamSchema } from '../../contracts/team.js';
 import { openSessionSchema } from '../../contracts/session.js';
 import { setUpDebate, type DebateIdentity, type PathFault } from '../../domain/debate/set-up-debate.js';
 import { setUpFanOut } from '../../domain/fan-out/set-up-fan-out.js';
 import { setUpRefinement } from '../../domain/refinement/set-up-refinement.js';
 import { setUpRun, type StepSetUp } from '../../domain/run/set-up-run.js';
 import type { RunSetup, StartedWork } from '../../domain/run/setup.js';
+import { setUpTeam } from '../../domain/team/set-up-team.js';
 import { setUpSession, type SetupIdentity } from '../../domain/session/set-up-session.js';
 import { webUiUrl } from '../../links.js';
 import { parseWhole } from '../../parse.js';
 import { bodyHash } from '../canonical.js';
+import { teamOperator } from '../team-operator.js';
 import type { Call, Ports } from '../route.js';
 
 type Checked<T> = { ok: T } | { faults: PathFault[] };
@@ -86,6 +89,23 @@ const stepSetUp = (
           (request) => setUpRefinement(request, identity, operator),
           ({ task }) => task,
         );
+      case 'team': {
+        const faults: PathFault[] = [
+          ...('workspace' in body
+            ? [{ path: 'workspace', message: 'must be left out: the agents of a run work in its folder' }]
+            : []),
+          ...(body['keep_open'] === true
+            ? [{ path: 'keep_open', message: 'must be left out: a step ends when its agents have' }]
+            : []),
+        ];
+        if (faults.length > 0) return { faults };
+        return work(
+          openTeamSchema,
+          (request) =>
+            setUpTeam(request, { ...identity, startedBy, requiresAuthentication }, teamOperator({ operator, config })),
+          ({ agents }) => agents.map(({ agent_id: agentId }) => agentId).join(', '),
+        );
+      }
       case 'fan-out':
         return work(
           openFanOutSchema,

@@ -3,23 +3,15 @@ import { openTeamSchema, teamStartedSchema } from '../../contracts/team.js';
 import { teamStatusSchema } from '../../contracts/team-status.js';
 import { openWork } from '../../domain/work-state.js';
 import { forkTeam } from '../../domain/team/fork.js';
-import { setUpTeam, type TeamOperator } from '../../domain/team/set-up-team.js';
+import { setUpTeam } from '../../domain/team/set-up-team.js';
 import type { TeamState } from '../../domain/team/state.js';
-import { explorerOf } from '../../explorer.js';
 import { invalidRequest } from '../problem.js';
-import { type AnyRoute, type Ports, route } from '../route.js';
+import { teamOperator } from '../team-operator.js';
+import { type AnyRoute, route } from '../route.js';
 import { feedbackRoute } from './feedback-route.js';
 import { callTeam, withTexts } from './team-calls.js';
 import { openTeamExample, teamStartedExample, teamStatusExample } from './team-examples.js';
 import { knownId, workRoutes } from './work-routes.js';
-
-export const teamOperator = ({ operator, config }: Pick<Ports, 'operator' | 'config'>): TeamOperator => ({
-  ...operator,
-  maxConcurrent: config.maxConcurrentTasks,
-  backgroundAllowed: config.useBackgroundAgents,
-  windowTokens: config.contextTokens,
-  explorer: explorerOf(config.explorerModel),
-});
 
 const common = workRoutes({
   kind: 'team',

@@ -34,11 +34,6 @@ describe('a run', () => {
     ['with an empty phase', { work_id: '1', phases: [{ steps: [] }] }, 'phases.0.steps: must have at least one step'],
     ['with a field of nobody', { ...runBody([aStep('a')]), colour: 1 }, ': Unrecognized key: "colour"'],
     [
-      'with a step of a team',
-      runBody([{ ...aStep('a'), kind: 'team' } as never]),
-      `${at('kind')}: cannot be team: teams are not available yet; it must be session, debate, fan-out, refinement, command or gate`,
-    ],
-    [
       'that starts a run',
       runBody([{ ...aStep('a'), kind: 'run' } as never]),
       `${at('kind')}: cannot be run: a run starts no runs`,
@@ -51,7 +46,7 @@ describe('a run', () => {
     [
       'with a kind that is none',
       runBody([{ ...aStep('a'), kind: 'walk' } as never]),
-      `${at('kind')}: must be session, debate, fan-out, refinement, command or gate; got "walk"`,
+      `${at('kind')}: must be session, debate, fan-out, refinement, team, command or gate; got "walk"`,
     ],
     ['with a dot in the name of a step', runBody([aStep('a.b')]), `${at('name')}: must be 1 to 32 letters`],
     [

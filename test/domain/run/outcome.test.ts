@@ -18,6 +18,17 @@ describe('the work of a step', () => {
     ['session', { answer: { a: 1 } }, { a: 1 }],
     ['refinement', { output: 'text' }, 'text'],
     ['fan-out', { value: [1] }, [1]],
+    ['team', { agents: [{ agent_id: 'a', state: 'COMPLETED', result: 'x', error: null }] }, 'x'],
+    [
+      'team',
+      {
+        agents: [
+          { agent_id: 'a', state: 'COMPLETED', result: 'x', error: null },
+          { agent_id: 'b', state: 'FAILED', result: null, error: null },
+        ],
+      },
+      { a: 'x' },
+    ],
     [
       'debate',
       { decision: 'PROCEED', outcome: 'succeeded', reason: 'r' },
