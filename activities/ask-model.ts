@@ -71,6 +71,11 @@ const gaps = { fragment_ms: 500, message_ms: 5_000 };
 /** As JSON; an answer stands beside its calls and actions in one result, which Temporal takes up to 2 MiB of. */
 const maxAnswerBytes = 500_000;
 
+/** Characters that a model may say before its answer: what is streamed may be replaced by a short final. */
+const maxHeard = 4_000_000;
+/** Of those, what is kept of a call that brought no answer. */
+const maxKept = 200_000;
+
 /** Attempts of one call that are told apart in what is streamed; there are never so many. */
 const attemptsPerCall = 1_000;
 
@@ -143,6 +148,7 @@ export const askModel = async (input: AskModelInput, ports: AskModelPorts): Prom
     return await beating((signal) =>
       inSpan(role, about, workContext({ id: workId, traceId }), async (span, trace): Promise<AskedModel> => {
         const late = AbortSignal.timeout(timeoutMs);
+        const endless = new AbortController();
         const began = performance.now();
         const ended = <T extends AskedModel>(asked: T): T => {
           const outcome = asked.type === 'failed' && asked.code === 'cancelled' ? 'cancelled' : asked.type;
@@ -158,10 +164,17 @@ export const askModel = async (input: AskModelInput, ports: AskModelPorts): Prom
           failSpan(span, code);
           // An error of a call says its code twice, in front of its words too.
           const words = message.replace(`${code}: `, '');
-          return ended({ type: 'failed', code, message: words, text: text === '' ? null : text, usage });
+          return ended({
+            type: 'failed',
+            code,
+            message: words,
+            text: text === '' ? null : text.slice(0, maxKept),
+            usage,
+          });
         };
         const hear = (piece: string, arrivedAt: number): void => {
           text += piece;
+          if (text.length > maxHeard) endless.abort();
           told.add(piece);
           metrics.handedOff(performance.now() - arrivedAt);
         };
@@ -171,7 +184,7 @@ export const askModel = async (input: AskModelInput, ports: AskModelPorts): Prom
           return failed('invalid_request', `model_overrides.model: ${faults.join('; ')}`, noAmount);
         let answered: Answered;
         try {
-          answered = await ask(agents, call, AbortSignal.any([signal, late, hint.signal]), trace, hear);
+          answered = await ask(agents, call, AbortSignal.any([signal, late, hint.signal, endless.signal]), trace, hear);
         } catch (error) {
           const usage = paid(error instanceof AskError ? error.usage : noAmount);
           // A worker that stops leaves the call to another; whoever cancels it hears what it had said.
@@ -179,6 +192,8 @@ export const askModel = async (input: AskModelInput, ports: AskModelPorts): Prom
           if (signal.aborted && !isStopped) throw error;
           if (isStopped) return failed('cancelled', 'the call was cancelled', usage);
           if (late.aborted) return failed('ETIMEOUT', `no answer within ${timeoutMs} ms`, usage);
+          if (endless.signal.aborted)
+            return failed('EPROTO', `it said more than ${maxHeard} characters without coming to an answer`, usage);
           const { code, message } = failureOf(error);
           return failed(code, message, usage);
         }

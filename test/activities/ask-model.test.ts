@@ -335,6 +335,27 @@ describe('an agent', () => {
   });
 });
 
+describe('an agent that speaks without an end', () => {
+  const piece = 'x'.repeat(100_000);
+
+  test('is stopped, and the beginning of what it said is kept', async () => {
+    const asked = await askAgent(script({ partial: piece, repeat: 1_000 }, { final: 'blue' }));
+    expect(asked).toMatchObject({
+      type: 'failed',
+      code: 'EPROTO',
+      message: 'it said more than 4000000 characters without coming to an answer',
+    });
+    expect(asked).toHaveProperty('text.length', 200_000);
+  });
+
+  test('may say much before an answer that is short', async () => {
+    expect(await askAgent(script({ partial: piece, repeat: 30 }, { final: 'blue' }))).toMatchObject({
+      type: 'said',
+      reading: { text: 'blue' },
+    });
+  });
+});
+
 describe('the metrics of calls', () => {
   const series = async (registry: Registry, name: string): Promise<[string, number][]> =>
     (await registry.metrics())
