@@ -23,6 +23,7 @@ const adapterKinds = [
   'command',
   'http',
   'a2a',
+  'mcp',
   'external',
 ] as const;
 

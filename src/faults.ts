@@ -89,9 +89,6 @@ export const jsonSchemaOf = (schema: z.core.$ZodType): Json => {
   return resolve(root, 0);
 };
 
-/** Adapter kinds of the specification that this version does not have. */
-const laterKinds = new Set(['mcp']);
-
 type RawIssue = z.core.$ZodRawIssue;
 
 const wanted = (issue: RawIssue): string => {
@@ -104,9 +101,6 @@ const discriminatorText = (issue: RawIssue): string => {
   const field = discriminator ?? 'kind';
   const given = (issue.input as Record<string, unknown> | undefined)?.[field];
   const choices = (options ?? []).map(String);
-  if (field === 'kind' && typeof given === 'string' && laterKinds.has(given)) {
-    return `"${given}" comes in a later version; until then it must be one of ${choices.join(', ')}`;
-  }
   return given === undefined
     ? `is missing; it must be one of ${choices.join(', ')}`
     : `must be one of ${choices.join(', ')}; got ${gotText(given)}`;

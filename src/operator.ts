@@ -114,6 +114,7 @@ export const createOperator = (config: Config, prices: Prices = createPrices(con
         case 'command':
         case 'http':
         case 'a2a':
+        case 'mcp':
         case 'external':
           return { tokens: assumedTokens, usdMicros: 0 };
       }

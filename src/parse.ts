@@ -107,7 +107,7 @@ export const parseWhole = <S extends z.ZodType>(schema: S, input: unknown): Pars
 
 /** A schema's own words end with what was given, as the generic ones do. */
 const withGiven = (message: string, issue: z.core.$ZodIssue, at: Path, input: unknown): string => {
-  if (issue.code === 'custom' || issue.code === 'unrecognized_keys' || /\bgot |is missing|later version/.test(message))
+  if (issue.code === 'custom' || issue.code === 'unrecognized_keys' || /\bgot |is missing/.test(message))
     return message;
   const given = at.reduce<unknown>(
     (value, part) =>

@@ -66,16 +66,17 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
     name: workerIdentity(),
     onError: (error, what) => logger.warn({ err: error }, what),
   });
+  const parts = openWorkerParts(config, environment, sandbox, logger);
   const agents = createAgents({
     environment,
     sandbox,
     trustedCommands: [...config.trustedCommands, ...(options.trustedCommands ?? [])],
     prices: createPrices(config.prices),
     governor,
+    mcp: parts.mcp,
   });
   const metrics = createWorkMetrics(options.registry);
   const hostQueue = hostQueueOf(config.dataFolder, taskQueue);
-  const parts = openWorkerParts(config, environment, sandbox, logger);
   const webhooks = createWebhookSender({ environment, now: Date.now });
   const activities = createActivities({
     agents,

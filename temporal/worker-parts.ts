@@ -13,7 +13,7 @@ import type { SandboxPort } from '../activities/sandbox/port.js';
 import { createSnapshots } from '../activities/snapshot/index.js';
 import { fileTools } from '../activities/tools/files/index.js';
 import { createAgentTools } from '../activities/tools/index.js';
-import { openMcpServers, readMcpServers } from '../activities/tools/mcp/index.js';
+import { type McpServers, openMcpServers, readMcpServers } from '../activities/tools/mcp/index.js';
 import { shellTools } from '../activities/tools/shell.js';
 import type { Config } from '../src/config.js';
 import { admissionFaults } from '../src/domain/security-rules/index.js';
@@ -23,6 +23,8 @@ export interface WorkerParts
   extends Omit<DebatePorts, 'agents' | 'bus' | 'metrics' | 'hostQueue'>,
     Omit<FanOutPorts, 'agents' | 'bus' | 'metrics' | 'hostQueue'>,
     Omit<CallToolPorts, 'metrics' | 'hostQueue'> {
+  /** The MCP servers that PARLEY_MCP_SERVERS names. */
+  mcp: Pick<McpServers, 'request'>;
   close(): Promise<void>;
 }
 
@@ -83,6 +85,7 @@ export const openWorkerParts = (
     artifacts: openStores(config).artifacts,
     onError,
     tools,
+    mcp: servers,
     toolRecords: new Records(join(dataFolder, 'executions')),
     workerIdentity: identity,
     close: async () => {

@@ -15,6 +15,7 @@ import { type Clock, systemClock } from './clock.js';
 import { openCommand } from './command.js';
 import { createConnections, type Environment } from './connections.js';
 import { openHttp } from './http.js';
+import { type McpRequests, openMcp } from './mcp.js';
 import { openScripted } from './scripted.js';
 import { openSimulated } from './simulated.js';
 
@@ -30,6 +31,8 @@ export interface AgentsOptions {
   dispatcher?: Dispatcher;
   /** Keeps providers' limits over all workers; left out: nobody does. */
   governor?: ProviderGovernor;
+  /** The MCP servers whose tools can be lanes; left out: there are none. */
+  mcp?: McpRequests;
   clock?: Clock;
   /** Where programs run; the worker's own folder by default. */
   cwd?: string;
@@ -78,6 +81,8 @@ export const createAgents = (options: AgentsOptions): Agents => {
         return openHttp(adapter, request, call, dispatcher);
       case 'a2a':
         return openA2a(adapter, request, call, { dispatcher, environment });
+      case 'mcp':
+        return openMcp(adapter, request, call, options.mcp);
       case 'external':
         throw new ParleyError(
           'EPROTO',

@@ -137,6 +137,22 @@ export const a2aSchema = z
   })
   .meta({ id: 'A2aAdapter', description: 'An agent of the A2A protocol; its artifacts are the answer.' });
 
+export const mcpSchema = z
+  .strictObject({
+    kind: z.literal('mcp'),
+    server: z.string().min(1).max(32).meta({ description: 'Its name in the file of PARLEY_MCP_SERVERS.' }),
+    tool: z.string().min(1).max(200).meta({ description: "By the server's own name for it." }),
+    arguments: z.record(z.string(), z.json()).default({}).meta({ description: 'What else it is given.' }),
+    prompt_argument: z
+      .string()
+      .min(1)
+      .max(200)
+      .nullable()
+      .default('prompt')
+      .meta({ description: 'The argument that the prompt is given as; null: it is not given.' }),
+  })
+  .meta({ id: 'McpAdapter', description: 'A tool of an MCP server; what it gives is the answer.' });
+
 export const externalSchema = z
   .strictObject({ kind: z.literal('external') })
   .meta({ id: 'ExternalAdapter', description: 'Fed only by POST …/lanes/{lane}/frames with its lane key.' });
@@ -152,6 +168,7 @@ export const adapterSchema = z
     commandSchema,
     httpSchema,
     a2aSchema,
+    mcpSchema,
     externalSchema,
   ])
   .meta({ id: 'Adapter' });
@@ -163,5 +180,6 @@ export type ModelAdapter = z.infer<typeof openaiCompatibleSchema | typeof openai
 export type CommandAdapter = z.infer<typeof commandSchema>;
 export type HttpAdapter = z.infer<typeof httpSchema>;
 export type A2aAdapter = z.infer<typeof a2aSchema>;
+export type McpAdapter = z.infer<typeof mcpSchema>;
 export type Adapter = z.infer<typeof adapterSchema>;
 export type AdapterKind = Adapter['kind'];

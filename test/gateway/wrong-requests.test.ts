@@ -8,7 +8,7 @@ const withLane = (over: object) => ({ ...aSession(), lanes: [{ ...lane, ...over 
 const withAdapter = (adapter: unknown) => withLane({ adapter });
 const withPolicy = (policy: object) => ({ ...aSession(), policy });
 
-const kindsText = 'scripted, simulated, openai-compatible, openai, anthropic, command, http, a2a, external';
+const kindsText = 'scripted, simulated, openai-compatible, openai, anthropic, command, http, a2a, mcp, external';
 const idText = 'must be 1 to 128 letters, digits, ".", "_" or "-", and start with a letter or digit';
 const laneIdText = 'must be 1 to 64 letters, digits, ".", "_" or "-" ("#" is kept for clones)';
 
@@ -73,9 +73,9 @@ describe('POST /v1/sessions refuses with every fault, and starts nothing,', () =
       [`lanes[0].adapter.kind: must be one of ${kindsText}; got "oracle"`],
     ],
     [
-      'an adapter of a later version',
+      'a server without its tool',
       withAdapter({ kind: 'mcp', server: 'x' }),
-      [`lanes[0].adapter.kind: "mcp" comes in a later version; until then it must be one of ${kindsText}`],
+      ['lanes[0].adapter.tool: is missing; it must be a text'],
     ],
     [
       'an agent of another protocol than HTTP',

@@ -83,7 +83,7 @@ describe('POST /v1/sessions answers 422 and names every fault', () => {
     ['a persona without id', withLane({ persona: { instructions: 'x' } }), ['lanes[0].persona.persona_id']],
     ['unknown fields in two places', { ...withLane({ colour: 1 }), size: 2 }, ['lanes[0].colour', 'size']],
     ['an unknown adapter', withLane({ adapter: { kind: 'oracle' } }), ['lanes[0].adapter.kind']],
-    ['an adapter of a later version', withLane({ adapter: { kind: 'mcp', server: 's' } }), ['lanes[0].adapter.kind']],
+    ['a server without its tool', withLane({ adapter: { kind: 'mcp', server: 's' } }), ['lanes[0].adapter.tool']],
     ['an adapter without kind', withLane({ adapter: {} }), ['lanes[0].adapter.kind']],
     ['an empty script', withScript(), ['lanes[0].adapter.script']],
     ['a script entry that says two things', withScript({ partial: 'a', final: 'b' }), ['lanes[0].adapter.script[0]']],

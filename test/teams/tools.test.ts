@@ -83,4 +83,10 @@ describeWithBubblewrap('agents of a team that have tools', () => {
     await product.teams.run({ agents: [write], workspace: { path: shared, read_only: true } });
     expect(readdirSync(shared).toSorted()).toEqual(['a.txt', 'b.txt']);
   });
+
+  test('share the servers with lanes, which are answered by a tool', async () => {
+    const adapter = { kind: 'mcp' as const, server: 'own', tool: 'echo', prompt_argument: 'said' };
+    const { result, lanes } = await product.run({ prompt: 'Which colour?', lanes: [{ lane_id: 'a', adapter }] });
+    expect([result?.answer, lanes[0]?.adapter]).toEqual(['Which colour?', 'mcp own echo']);
+  });
 });

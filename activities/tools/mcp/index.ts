@@ -13,7 +13,7 @@ export interface McpServers {
   /** A source of tools for each. */
   sources: ToolSource[];
   /**
-   * @throws ParleyError not_found for a server that is not configured; Error that says why there is no result; the signal's
+   * @throws ParleyError not_found for a server that is not configured, else one that says why there is no result; the signal's
    * reason, and the server has been told then
    */
   request(server: string, tool: string, given: JsonObject, signal: AbortSignal): Promise<CallToolResult>;

@@ -24,9 +24,12 @@ const partText = (part: Part): string => {
   }
 };
 
+/** Everything that a server's tool says, as text. */
+export const resultText = ({ content }: Pick<CallToolResult, 'content'>): string => content.map(partText).join('\n');
+
 /** What a server's tool has answered, as a tool of Parley answers. */
 export const answerOf = (name: string, { content, structuredContent, isError }: CallToolResult): Json => {
-  const text = content.map(partText).join('\n');
+  const text = resultText({ content });
   if (isError === true) return toolError('tool_error', text === '' ? `${name} failed, and did not say why` : text);
   return {
     status: 'ok',

@@ -1,5 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Json } from '../../../src/contracts/frames.js';
+import { type ErrorCode, ParleyError } from '../../../src/domain/errors.js';
 import type { JsonObject } from '../../../src/domain/model-json.js';
 import type { ToolDefinition } from '../../../src/domain/team/model-call.js';
 import { toolError } from '../answers.js';
@@ -12,6 +13,9 @@ import type { McpServerSettings } from './settings.js';
 /** Milliseconds after which a server that failed is tried again: twice as many after each failure. */
 const firstWaitMs = 1_000;
 const longestWaitMs = 60_000;
+
+/** What a fault is to a lane: what may have happened is not tried again. */
+const codes: Readonly<Record<string, ErrorCode>> = { timeout: 'ETIMEOUT', invalid_arguments: 'EPROTO' };
 
 /** One server, which comes and goes: it is opened again by the next call, and not before a while where it keeps failing. */
 export class McpServer {
@@ -96,9 +100,32 @@ export class McpServer {
     }
   }
 
-  /** As `call`, by the tool's own name and as the server answers. @throws Error that says what is wrong; the signal's reason */
-  async request(tool: string, given: JsonObject, signal: AbortSignal): Promise<CallToolResult> {
-    return await this.ask(await this.opened(signal), tool, given, signal);
+  /**
+   * As `call`, by the tool's own name and as the server answers.
+   * @throws ParleyError that says why there is no result; the signal's reason when it was aborted, and the server has been told then
+   */
+  async request(tool: string, given: JsonObject, signal: AbortSignal, isAgain = false): Promise<CallToolResult> {
+    let connection: Connection;
+    try {
+      connection = await this.opened(signal);
+    } catch {
+      signal.throwIfAborted();
+      throw new ParleyError('EAGENTDOWN', `MCP server ${this.name} is not there (${this.failure})`, {
+        retryable: true,
+      });
+    }
+    try {
+      return await this.ask(connection, tool, given, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const fault = faultOf(tool, this.settings.timeoutMs, error);
+      if (fault.isGone) this.gone(connection, fault.message);
+      // A session that the server has forgotten: it has done nothing, and a new one is made.
+      if (fault.isGone && fault.isAnswered && !isAgain) return await this.request(tool, given, signal, true);
+      throw new ParleyError(codes[fault.code] ?? 'EAGENTDOWN', fault.message, {
+        retryable: fault.code === 'unavailable',
+      });
+    }
   }
 
   async close(): Promise<void> {

@@ -37,6 +37,8 @@ export const adapterName = (adapter: Adapter): string => {
       const authority = /^[a-z]+:\/\/(?:[^/?#@]*@)?([^/?#]*)/i.exec(adapter.url)?.[1];
       return `${adapter.kind} ${authority ?? ''}`;
     }
+    case 'mcp':
+      return `mcp ${adapter.server} ${adapter.tool}`;
   }
 };
 
@@ -60,6 +62,8 @@ export const adapterKey = (adapter: Adapter, laneId: string): string => {
     case 'http':
     case 'a2a':
       return `${adapter.kind}:${adapter.url}`;
+    case 'mcp':
+      return `mcp:${adapter.server}`;
   }
 };
 

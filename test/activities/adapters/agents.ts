@@ -1,4 +1,5 @@
 import { type Agents, createAgents } from '../../../activities/adapters/index.js';
+import type { McpRequests } from '../../../activities/adapters/mcp.js';
 import type { Clock } from '../../../activities/adapters/clock.js';
 import type { AgentRequest } from '../../../activities/ports.js';
 import type { SandboxPort } from '../../../activities/sandbox/port.js';
@@ -37,6 +38,7 @@ export const agentsOf = (
     clock?: Clock;
     cwd?: string;
     dispatcher?: Dispatcher;
+    mcp?: McpRequests;
   } = {},
 ): Agents =>
   createAgents({
@@ -47,6 +49,7 @@ export const agentsOf = (
     ...(given.clock === undefined ? {} : { clock: given.clock }),
     ...(given.cwd === undefined ? {} : { cwd: given.cwd }),
     ...(given.dispatcher === undefined ? {} : { dispatcher: given.dispatcher }),
+    ...(given.mcp === undefined ? {} : { mcp: given.mcp }),
   });
 
 export interface Listening {
