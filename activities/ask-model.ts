@@ -46,6 +46,8 @@ export interface AskModelInput extends ToolOwner {
   timeoutMs?: number;
   /** How many calls of this agent's model have ended before. */
   callsBefore: number;
+  /** How often its team went back to an earlier point; left out: never. */
+  epoch?: number;
   /** Of its own among all answers of the agent; its calls are named by both, as agents may share a session. */
   answerId: string;
 }
@@ -79,8 +81,12 @@ const maxKept = 200_000;
 /** Attempts of one call that are told apart in what is streamed; there are never so many. */
 const attemptsPerCall = 1_000;
 
-/** Grows from one call of an agent to its next, and from one attempt at a call to its next: texts of two never mix. */
-const streamAttempt = (callsBefore: number, attempt: number): number => callsBefore * attemptsPerCall + attempt;
+/** Calls of one agent between two returns of its team to an earlier point; there are never so many. */
+const callsPerEpoch = 1_000_000;
+
+/** Grows with each return to an earlier point, each call of an agent, and each attempt at a call: texts of two never mix. */
+const streamAttempt = (epoch: number, callsBefore: number, attempt: number): number =>
+  (epoch * callsPerEpoch + callsBefore) * attemptsPerCall + attempt;
 
 const schemaHint = (schema: Record<string, Json>): string =>
   `Your last word on what you are asked has to be JSON alone that fits this JSON Schema:\n${JSON.stringify(schema)}`;
@@ -108,6 +114,7 @@ export const askModel = async (input: AskModelInput, ports: AskModelPorts): Prom
     round,
     timeoutMs = longestModelCallMs,
     callsBefore,
+    epoch = 0,
   } = input;
   const { bus, metrics, agents, operator } = ports;
   const read = overridesOf(input.overrides);
@@ -121,7 +128,7 @@ export const askModel = async (input: AskModelInput, ports: AskModelPorts): Prom
   const context = Context.current();
   const { attempt } = context.info;
   let text = '';
-  const told = new ToldText(bus, workId, { lane_id: agentId, attempt: streamAttempt(callsBefore, attempt) });
+  const told = new ToldText(bus, workId, { lane_id: agentId, attempt: streamAttempt(epoch, callsBefore, attempt) });
   const about = { team_id: workId, 'gen_ai.agent.id': agentId, role, run, round, adapter: adapter.kind, attempt };
   const answerer = {
     adapter,

@@ -2,8 +2,18 @@
 export interface TeamTurnsPort {
   /** Those that are closed, or were never there, in the order asked. @throws ParleyError unavailable */
   lost(workflowIds: readonly string[]): Promise<string[]>;
-  /** Ends those that a team has started before it went back to an earlier point for the `epoch`th time. @throws ParleyError unavailable */
-  stop(team: { teamId: string; epoch: number }): Promise<void>;
+  /**
+   * Ends those that a team has started before it went back to an earlier point for the `epoch`th time.
+   * @throws ParleyError unavailable
+   */
+  stop(team: LeftTurns): Promise<void>;
+}
+
+export interface LeftTurns {
+  teamId: string;
+  epoch: number;
+  /** The run of the team that was there until then: its history names turns that are in no list yet. null: none was. */
+  previousRunId: string | null;
 }
 
 export interface TeamPorts {
@@ -12,5 +22,5 @@ export interface TeamPorts {
 
 export const createTeamActivities = ({ teamTurns }: TeamPorts) => ({
   lostTurns: ({ workflowIds }: { workflowIds: string[] }): Promise<string[]> => teamTurns.lost(workflowIds),
-  stopTurns: (team: { teamId: string; epoch: number }): Promise<void> => teamTurns.stop(team),
+  stopTurns: (team: LeftTurns): Promise<void> => teamTurns.stop(team),
 });

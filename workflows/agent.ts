@@ -61,13 +61,17 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
   // A cancel from outside is a stop like any other.
   void CancellationScope.current().cancelRequested.catch(() => heard({ type: 'STOP', message: null, text: null }));
 
+  let telling = 0;
   /** A team that is gone leaves nobody to work for. */
   const tell = async (event: TurnWord['event']): Promise<void> => {
+    telling += 1;
     try {
       await getExternalWorkflowHandle(teamId).signal(turnSignal, { epoch, event });
     } catch (error) {
       log.info('the team of this turn is gone', { teamId, error: rootMessage(error) });
       heard({ type: 'STOP', message: 'its team has ended', text: null });
+    } finally {
+      telling -= 1;
     }
   };
 
@@ -113,7 +117,8 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
         template: start.template,
         overrides: start.overrides,
         callsBefore: start.callsBefore + round - 1,
-        answerId: `call-${run}-${round}`,
+        answerId: `call-${run}-${round}${start.wentBack ? `-${start.wentBack}` : ''}`,
+        ...(epoch > 0 && { epoch }),
       },
     ]);
     return asked.type === 'said' ? { ...asked, type: 'SAID', round } : { ...asked, type: 'FAILED', round };
@@ -176,12 +181,16 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
   };
 
   const isOver = (): boolean => state.turn.phase === 'OVER';
+  const isLong = (): boolean => {
+    const { continueAsNewSuggested, historyLength } = workflowInfo();
+    return continueAsNewSuggested || historyLength > (start.continueAfterEvents ?? Infinity);
+  };
   return await CancellationScope.nonCancellable(async () => {
     while (!isOver()) {
       await condition(() => state.inbox.length > 0 || state.wanted.length > 0);
       const wanted = takeHeard();
-      const canContinue = workflowInfo().continueAsNewSuggested && underWay === 0 && waiting.length === 0;
-      if (canContinue && !isOver()) {
+      // What its team does not take, as it is gone, would never be heard by another run.
+      if (isLong() && underWay === 0 && waiting.length === 0 && telling === 0 && !isOver()) {
         state.wanted = wanted;
         await continueAsNew<typeof agent>({ ...start, view: { ids: [], add: [] } }, state);
       }

@@ -5,6 +5,7 @@ import type { Amount } from '../session/setup.js';
 import type { ActionFault } from '../team/actions/registry.js';
 import type { NewMessage } from '../team/context/message.js';
 import type { ContextView } from '../team/contexts.js';
+import { mailOf } from '../team/mail.js';
 import type { TurnOutcome } from '../team/outcome.js';
 import { approvalOf } from '../team/approvals.js';
 import type { JsonObject } from '../model-json.js';
@@ -131,14 +132,9 @@ const take = (draft: Draft, event: TurnEvent): void => {
       draft.effects.push({ type: 'stop' });
       return draft.end({ type: 'stopped', message: event.message });
     case 'MAIL':
-      turn.wrote = [...turn.wrote, mail(event)];
+      turn.wrote = [...turn.wrote, mailOf(event)];
   }
 };
-
-const mail = ({ from, channel, content }: Extract<TurnEvent, { type: 'MAIL' }>): NewMessage => ({
-  role: 'user',
-  content: `Message from ${from ?? 'the human'}${channel === null ? '' : ` (${channel})`}:\n${content}`,
-});
 
 /** The context as it is now: messages that are gone are forgotten, new ones stand where the team has them. */
 const takeView = (draft: Draft, step: number, { ids, add: added }: ContextView): void => {

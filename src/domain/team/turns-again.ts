@@ -43,17 +43,20 @@ export const afterGoingBack = (
   resume: readonly Wanted[],
   inbox: readonly Heard[],
 ): { resume: TeamEffect[]; inbox: TeamEvent[] } => {
-  const kept = resume.flatMap((effect): TeamEffect[] =>
+  const begun = resume.flatMap((effect): TeamEffect[] =>
     effect.type === 'run_turn' && 'refused' in effect.asked ? [effect] : [],
   );
   const ended = endedRuns(inbox);
   const heard = inbox
     .filter((event) => !isOfTurn(event) || ended.has(event.run))
-    .map(({ caller: _, ...event }): TeamEvent => event);
-  const known = [...ended, ...kept.flatMap((effect) => (effect.type === 'run_turn' ? effect.run : []))];
+    .map((event): TeamEvent => {
+      const { caller: _, ...kept } = event;
+      return kept;
+    });
+  const known = [...ended, ...begun.flatMap((effect) => (effect.type === 'run_turn' ? effect.run : []))];
   // Where nothing had begun there is nothing to begin anew, and a fork does it in the step that makes it one.
   const hasBegun = !heard.some(({ type }) => type === 'START' || type === 'FORKED');
-  return { resume: kept, inbox: [...(hasBegun ? [{ type: 'WENT_BACK' as const, known }] : []), ...heard] };
+  return { resume: begun, inbox: [...(hasBegun ? [{ type: 'WENT_BACK' as const, known }] : []), ...heard] };
 };
 
 const unanswered = { status: 'error', code: 'not_carried_out', message: 'the team went back to a point before this' };
