@@ -1,6 +1,7 @@
 import { jsonSchema, type ModelMessage, type ToolSet } from 'ai';
 import type { Json } from '../../src/contracts/frames.js';
 import { type Conversation, conversationOf, type ConversationStep } from '../../src/domain/agent/conversation.js';
+import { inWords } from '../../src/domain/agent/prompt.js';
 import { isObject } from '../../src/domain/model-json.js';
 import type { AgentRequest } from '../ports.js';
 
@@ -50,11 +51,13 @@ const joined = (instructions: string | null, { system }: Conversation): string =
 type Asked = { system?: string } & ({ prompt: string } | { messages: ModelMessage[] });
 
 /** What a model is asked with. Instructions come first and together: some providers take none between messages. */
-export const askedWith = ({ instructions, prompt, messages }: AgentRequest): Asked => {
+export const askedWith = ({ instructions, prompt, messages, tools = [] }: AgentRequest): Asked => {
   if (messages === undefined) return { ...(instructions !== null && { system: instructions }), prompt };
   const conversation = conversationOf(messages);
   const system = joined(instructions, conversation);
-  return { ...(system !== '' && { system }), messages: conversation.steps.map(messageOf) };
+  // Some providers refuse calls of tools in the messages of a request that has none.
+  const steps = tools.length === 0 ? conversation.steps.map(inWords) : conversation.steps;
+  return { ...(system !== '' && { system }), messages: steps.map(messageOf) };
 };
 
 /** Tools that a model may call; nothing is carried out by the SDK. */

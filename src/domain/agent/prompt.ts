@@ -9,12 +9,27 @@ const tagOf = ({ name, arguments: given }: ShownCall): string => `<${name}>${arg
 const toolText = ({ name, description, parameters }: ToolDefinition): string =>
   `## ${name}\n${description}\nArguments, as JSON Schema: ${JSON.stringify(parameters)}`;
 
+const saidText = ({ text, calls }: Extract<ConversationStep, { role: 'assistant' }>): string =>
+  [text, ...calls.map(tagOf)].filter((part) => part !== '').join('\n');
+
+/** A step without calls: they stand in its words, and so do their results. For a model that is offered no tools. */
+export const inWords = (step: ConversationStep): ConversationStep => {
+  switch (step.role) {
+    case 'user':
+      return step;
+    case 'assistant':
+      return { role: 'assistant', text: saidText(step), calls: [] };
+    case 'results':
+      return { role: 'user', text: step.results.map(({ name, text }) => `Result of ${name}:\n${text}`).join('\n\n') };
+  }
+};
+
 const stepText = (step: ConversationStep): string => {
   switch (step.role) {
     case 'user':
       return `## user\n${step.text}`;
     case 'assistant':
-      return `## you\n${[step.text, ...step.calls.map(tagOf)].filter((text) => text !== '').join('\n')}`;
+      return `## you\n${saidText(step)}`;
     case 'results':
       return step.results.map(({ name, text }) => `## result of ${name}\n${text}`).join('\n\n');
   }

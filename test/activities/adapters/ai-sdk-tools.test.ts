@@ -158,6 +158,27 @@ describe.each(kinds)('a model of kind %s', (kind) => {
     });
   });
 
+  test('without tools is told of the calls of others in words', async () => {
+    const other = agentsOf({ environment: { OPENAI_BASE_URL: handmadeUrl, ANTHROPIC_BASE_URL: handmadeUrl } });
+    const made = [{ callId: 'x', name: 'read_file', arguments: { path: 'a' } }];
+    const messages = [
+      message(1, { content: 'What is in a?' }),
+      message(2, { role: 'assistant', category: 'tool', content: 'Let me look.', calls: ['x'], made }),
+      message(3, { role: 'tool', category: 'tool', content: 'apples', resultOf: 'x' }),
+    ];
+    await ask(other, adapterOf(kind), asked({ messages, tools: [], instructions: 'Be brief.' }));
+    await other.close();
+    expect(sentIn[kind](arrived[0] ?? {})).toEqual({
+      system: 'Be brief.',
+      said: [
+        ['user', 'What is in a?'],
+        ['assistant', 'Let me look.\n<read_file>{"path":"a"}</read_file>'],
+        ['user', 'Result of read_file:\napples'],
+      ],
+      tools: [],
+    });
+  });
+
   test('without tools is offered none', async () => {
     models.mock.onMessage('What is in a?', { content: 'Nothing.' });
     await ask(agents, adapterOf(kind), asked({ tools: [] }));
@@ -190,7 +211,7 @@ interface AnthropicBlock {
 
 const fromOpenAi = (body: Record<string, unknown>): Sent => {
   const messages = body['messages'] as OpenAiMessage[];
-  const tools = body['tools'] as { function: { name: string; description: string; parameters: unknown } }[];
+  const tools = (body['tools'] ?? []) as { function: { name: string; description: string; parameters: unknown } }[];
   return {
     system: messages.flatMap(({ role, content }) => (role === 'system' ? [content] : [])).join('|'),
     said: messages.flatMap((one): unknown[][] => {
@@ -207,7 +228,7 @@ const fromOpenAi = (body: Record<string, unknown>): Sent => {
 
 const fromAnthropic = (body: Record<string, unknown>): Sent => {
   const messages = body['messages'] as { role: string; content: AnthropicBlock[] }[];
-  const tools = body['tools'] as { name: string; description: string; input_schema: unknown }[];
+  const tools = (body['tools'] ?? []) as { name: string; description: string; input_schema: unknown }[];
   return {
     system: (body['system'] as AnthropicBlock[]).map(({ text }) => text).join('|'),
     said: messages.flatMap(({ role, content }) =>
