@@ -17,7 +17,7 @@ import { toFailure } from '../src/failure.js';
 import { failSpan, inSpan, workContext } from '../src/tracing.js';
 import { type Answered, ask, AskError, type AskInput, failureOf } from './ask.js';
 import { beating } from './asking.js';
-import { readModelAnswer } from './model-reading.js';
+import { readModelAnswer, takesText } from './model-reading.js';
 import { offeredTo, type ToolOwner } from './offered-tools.js';
 import { stopHint, type StopHintPorts } from './stop-hint.js';
 import type { ToldCallPorts } from './told-call.js';
@@ -144,7 +144,8 @@ export const askModel = async (input: AskModelInput, ports: AskModelPorts): Prom
     personaId: role,
     adapter,
     prompt: promptOf(conversationOf(input.messages), instructions, offered.definitions),
-    instructions,
+    // One text holds them already.
+    instructions: takesText(adapter) ? null : instructions,
     messages: input.messages,
     tools: offered.definitions,
     callsBefore,

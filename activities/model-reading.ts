@@ -20,7 +20,7 @@ export interface Answerer {
 }
 
 /** Who is asked with one text, and so calls tools by tags alone. */
-const takesText = ({ kind }: Adapter): boolean =>
+export const takesText = ({ kind }: Adapter): boolean =>
   kind !== 'scripted' && kind !== 'openai-compatible' && kind !== 'openai' && kind !== 'anthropic';
 
 /** Text as the JSON that it is, be that a number or a word; undefined: it is none. */

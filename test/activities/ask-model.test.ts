@@ -445,6 +445,12 @@ describe('an agent that takes text alone', () => {
     expect(reading.actions).toEqual([]);
   });
 
+  test('is told its instructions in that text alone', async () => {
+    const tell = program("process.stdin.resume(); console.log('aside: ' + process.env.PARLEY_INSTRUCTIONS + '.')");
+    const { reading } = said(await askAgent(tell, { instructions: 'Be brief.' }));
+    expect(reading.text).toBe('aside: .');
+  });
+
   test('calls any of its tools by tags, which are shown to it again as its calls', async () => {
     const text = `Let me look.\n<read_file>{"path":"a"}</read_file>\n<get_agent_status/>\n<send_message>done</send_message>`;
     const tools = ['read_file', 'get_agent_status', 'send_message'];
