@@ -152,6 +152,7 @@ export const askModel = async (input: AskModelInput, ports: AskModelPorts): Prom
     gaps,
   };
   const hint = stopHint(ports, agentId);
+  const endWork = metrics.agentBegan(workId, agentId);
   try {
     return await beating((signal) =>
       inSpan(role, about, workContext({ id: workId, traceId }), async (span, trace): Promise<AskedModel> => {
@@ -216,6 +217,7 @@ export const askModel = async (input: AskModelInput, ports: AskModelPorts): Prom
       }),
     );
   } finally {
+    endWork();
     hint.release();
     told.end();
   }

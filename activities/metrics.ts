@@ -1,12 +1,16 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Adapter } from '../src/contracts/adapter.js';
 import type { Tier } from '../src/contracts/session.js';
 import type { Kind } from '../src/contracts/work.js';
 import type { Amount } from '../src/domain/session/setup.js';
+import type { TurnOutcome } from '../src/domain/team/outcome.js';
 
 /** Who is paid for a call. A model that no operator has priced is never called, so that there are few of them. */
 export const providerOf = (adapter: Adapter): string =>
   adapter.kind === 'openai-compatible' ? adapter.provider : adapter.kind;
+
+/** A team with agents in line is heard of when a call of an agent ends; no call takes longer than this. */
+const toldWithinMs = 4_500_000;
 
 /** How the call of a lane ended: as its lane did, or given up because the session went on without it. */
 export type LaneEnd = 'FINALIZED' | 'FAILED' | 'CANCELLED';
@@ -71,7 +75,52 @@ export const createWorkMetrics = (registry: Registry) => {
     buckets: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 1],
     registers,
   });
+  const turnSeconds = new Histogram({
+    name: 'parley_agent_turn_duration_seconds',
+    help: 'Questions to agents of teams, from their slot to their end, pauses included, by how they ended: returned, thrown, stopped.',
+    labelNames: ['outcome', 'provider'] as const,
+    buckets: [0.1, 0.5, 1, 5, 10, 30, 60, 300, 1_800, 7_200],
+    registers,
+  });
+  /** Calls under way, by team and agent. */
+  const atWork = new Map<string, number>();
+  new Gauge({
+    name: 'parley_agents_at_work',
+    help: 'Agents of teams whose model or tools this worker is calling now.',
+    registers,
+    collect() {
+      this.set(atWork.size);
+    },
+  });
+  const lines = new Map<string, { depth: number; toldAt: number }>();
+  new Gauge({
+    name: 'parley_agents_queued',
+    help: 'Questions to agents that wait for a slot, or for the question before, in the teams that this worker has moved on last.',
+    registers,
+    collect() {
+      // Another worker has gone on with a team that says nothing here for so long.
+      for (const [teamId, { toldAt }] of lines) if (Date.now() - toldAt > toldWithinMs) lines.delete(teamId);
+      this.set([...lines.values()].reduce((sum, { depth }) => sum + depth, 0));
+    },
+  });
   return {
+    /** A call of an agent's model or of one of its tools has begun. @returns tells its end */
+    agentBegan: (teamId: string, agentId: string): (() => void) => {
+      const key = `${teamId} ${agentId}`;
+      atWork.set(key, (atWork.get(key) ?? 0) + 1);
+      return () => {
+        const left = (atWork.get(key) ?? 1) - 1;
+        if (left === 0) atWork.delete(key);
+        else atWork.set(key, left);
+      };
+    },
+    /** What waits in a team now. */
+    queued: (teamId: string, depth: number): void => {
+      if (depth === 0) lines.delete(teamId);
+      else lines.set(teamId, { depth, toldAt: Date.now() });
+    },
+    turnEnded: (adapter: Adapter, outcome: TurnOutcome['type'], milliseconds: number): void =>
+      turnSeconds.observe({ outcome, provider: providerOf(adapter) }, milliseconds / 1000),
     agentCalled: (adapter: Adapter, outcome: 'said' | 'failed' | 'cancelled', milliseconds: number): void =>
       agentSeconds.observe({ outcome, provider: providerOf(adapter) }, milliseconds / 1000),
     handedOff: (milliseconds: number): void => handOffSeconds.observe(milliseconds / 1000),

@@ -118,6 +118,8 @@ export const createReplayer = (options: ReplayerOptions): Replayer => {
       checkpoint: heard(({ onCheckpoint }) => onCheckpoint),
       place: heard(({ onPlace }) => onPlace),
       delivery: silent,
+      turn: silent,
+      queue: silent,
     },
     inspection: { called: heard(({ onCall }) => onCall) },
   };

@@ -42,5 +42,7 @@ export const workflowSinks = (bus: BusPort, metrics: WorkMetrics, logger: Logger
     checkpoint: { fn: () => undefined, callDuringReplay: false },
     place: { fn: () => undefined, callDuringReplay: false },
     delivery: { fn: (_, state) => metrics.webhookEnded(state), callDuringReplay: false },
+    turn: { fn: (_, ...ended) => metrics.turnEnded(...ended), callDuringReplay: false },
+    queue: { fn: ({ workflowId }, depth) => metrics.queued(workflowId, depth), callDuringReplay: false },
   },
 });

@@ -15,7 +15,7 @@ import type { TurnWord } from '../src/domain/team/effects.js';
 import type { TurnStart } from '../src/domain/team/turn-start.js';
 import { createCalls, type Fault } from './calls.js';
 import { directivesQuery, teamSignal, turnSignal } from './messages.js';
-import { bus, modelCalls, toolsOn } from './options.js';
+import { bus, modelCalls, toolsOn, trace } from './options.js';
 import { refusal, rootMessage } from './work.js';
 
 /** What a turn leaves to its team. */
@@ -200,6 +200,7 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
     await condition(() => calls.isIdle);
     takeHeard();
     const ended = endOf(start, state.turn);
+    trace.turn(start.adapter, ended.outcome.type, Date.now() - workflowInfo().startTime.getTime());
     if (state.tellsEnd) await tell(ended);
     return ended;
   });
