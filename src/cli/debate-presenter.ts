@@ -2,7 +2,7 @@ import type { NumberedDebateEvent } from '../contracts/debate-events.js';
 import type { DebateResult, DebateStatus, Statement, Vote } from '../contracts/debate-status.js';
 import type { RollbackReport, TaskReport } from '../contracts/execution.js';
 import type { Approval } from '../contracts/feedback.js';
-import type { Task } from '../contracts/plan.js';
+import type { Task, Undo } from '../contracts/plan.js';
 import { errorLines, headline, percent, restoredLines, spentLine } from './lines.js';
 import { type Presenter, watchByLines } from './presenter.js';
 
@@ -10,8 +10,18 @@ const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 const commandLine = (argv: readonly string[]): string => argv.map(shellWord).join(' ');
 
-const taskLine = ({ task_id: id, argv, depends_on: needs, undo }: Task): string =>
-  `${id}: ${commandLine(argv)}${needs.length > 0 ? `  (after ${needs.join(', ')})` : ''}${undo ? `  [undo: ${commandLine(undo.argv)}]` : ''}`;
+/** A command as a shell would be told it, with where it runs and what it reads. */
+const wholeCommand = ({ argv, cwd, env, stdin }: Task | Undo): string => {
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${shellWord(value)} `);
+  const lines = stdin.trimEnd().replaceAll('\n', '⏎');
+  const input = lines.length > 400 ? `${lines.slice(0, 400)}… (${stdin.length} characters)` : lines;
+  return `${variables.join('')}${commandLine(argv)}${stdin === '' ? '' : ` <<< ${shellWord(input)}`}${cwd === '.' ? '' : `  (in ${cwd})`}`;
+};
+
+const taskLine = (task: Task): string => {
+  const { task_id: id, depends_on: needs, undo } = task;
+  return `${id}: ${wholeCommand(task)}${needs.length > 0 ? `  (after ${needs.join(', ')})` : ''}${undo ? `  [undo: ${wholeCommand(undo)}]` : ''}`;
+};
 
 const statementLines = ({
   role,

@@ -1,4 +1,5 @@
 import type { Approval, GivenFeedback } from '../../contracts/feedback.js';
+import type { Task, Undo } from '../../contracts/plan.js';
 import { openApproval, stepApproval, type ApprovalStep, useApproval } from '../approval.js';
 import { type FeedbackRefusal, sameWord, withRefusal } from '../feedback.js';
 import { sha256 } from '../sha256.js';
@@ -19,6 +20,15 @@ const subjectOf = ({ setup, workspace, plan, execution }: DebateState): object =
   done: execution ? execution.done.map(({ task }) => task.task_id) : [],
 });
 
+/** Everything of a command that is approved: a shell without arguments does what its input says. */
+const commandWords = ({ argv, cwd, env, stdin }: Task | Undo): string =>
+  [
+    JSON.stringify(argv),
+    ...(cwd === '.' ? [] : [`in ${JSON.stringify(cwd)}`]),
+    ...(Object.keys(env).length === 0 ? [] : [`with ${JSON.stringify(env)}`]),
+    ...(stdin === '' ? [] : [`given ${JSON.stringify(stdin)}`]),
+  ].join(' ');
+
 const promptOf = (debate: DebateState): string => {
   const { setup, execution, pass, consensus, plan } = debate;
   const tasks = execution ? execution.tasks : plan.tasks;
@@ -26,9 +36,9 @@ const promptOf = (debate: DebateState): string => {
   const head = repair
     ? `Task ${repair.failedTask} failed: ${repair.diagnosis ?? ''}\nRun the repaired plan, in place of it and what followed?`
     : `Run this plan? Consensus ${consensus.toFixed(2)} after ${pass} ${pass === 1 ? 'pass' : 'passes'}.`;
-  const lines = tasks.map(({ task_id: id, argv, undo }) => {
-    const back = undo ? `; undo ${JSON.stringify(undo.argv)}` : '';
-    return `- ${id}: ${JSON.stringify(argv)}${back}`;
+  const lines = tasks.map((task) => {
+    const back = task.undo ? `; undo ${commandWords(task.undo)}` : '';
+    return `- ${task.task_id}: ${commandWords(task)}${back}`;
   });
   const text = [`${head}`, `Task: ${setup.task}`, ...lines].join('\n');
   return text.length > 50_000 ? `${text.slice(0, 50_000)}… (the whole plan stands in the status)` : text;

@@ -24,6 +24,14 @@ describe('the human gate', () => {
     expect(play.told('feedback_requested')).toMatchObject([{ request: { request_id: request.request_id } }]);
   });
 
+  test('shows what a command is given, as far as there is something', () => {
+    const undo = { argv: ['sh'], stdin: 'rm -r lib/new', env: { MODE: 'undo' } };
+    const task = { task_id: 'a', argv: ['sh'], cwd: 'lib', stdin: 'mkdir new', undo };
+    expect(gate(gated({}, { plan: { tasks: [task] } })).request.prompt).toContain(
+      '- a: ["sh"] in "lib" given "mkdir new"; undo ["sh"] with {"MODE":"undo"} given "rm -r lib/new"',
+    );
+  });
+
   test('is not there unless it is required, nor for a plan of no tasks', () => {
     expect(new DebatePlay({ plan: plan('a') }).open().pass().state).toBe('EXECUTING');
     const empty = new DebatePlay({ approval: { required: true } })
