@@ -45,6 +45,8 @@ export const post = async (path, body, headers = {}) =>
     })
   ).json();
 
+export const remove = async (path) => (await open(path, { method: 'DELETE' })).json();
+
 /** Posts lines of text, where a route takes them. */
 export const postText = async (path, text) =>
   (await open(path, { method: 'POST', headers: { 'content-type': 'text/plain' }, body: text })).json();

@@ -36,6 +36,7 @@ const agreements = {
   debate: 'Consensus',
   refinement: 'Score',
   'fan-out': 'Completed',
+  team: 'Completed agents',
   run: 'Completed steps',
   coordinator: 'Completed runs',
 };

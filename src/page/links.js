@@ -1,7 +1,7 @@
 // Addresses of the page's own views.
 
 /** The kinds of work that have a view of their own here. */
-export const viewedKinds = new Set(['session', 'debate', 'fan-out', 'refinement', 'run', 'coordinator']);
+export const viewedKinds = new Set(['session', 'debate', 'fan-out', 'refinement', 'team', 'run', 'coordinator']);
 
 /** The plural of a kind, as it stands in addresses. */
 export const collectionOf = (kind) => `${kind}s`;

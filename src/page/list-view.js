@@ -8,6 +8,7 @@ import { StartDebate } from './start-debate.js';
 import { StartFanOut } from './start-fan-out.js';
 import { StartRefinement } from './start-refinement.js';
 import { StartRun } from './start-run.js';
+import { StartTeam } from './start-team.js';
 
 const kinds = [['', 'all kinds'], ...[...viewedKinds].map((kind) => [kind, collectionOf(kind)])];
 
@@ -30,15 +31,24 @@ const ends = {
     debate: ['DONE'],
     'fan-out': ['COMPLETED'],
     refinement: ['COMPLETE', 'ABORTED'],
+    team: ['COMPLETED'],
     run: ['completed'],
     coordinator: ['COMPLETE'],
   },
-  failed: { session: ['ERROR'], debate: ['ABORTED'], 'fan-out': ['FAILED'], refinement: ['FAILED'], run: ['error'] },
+  failed: {
+    session: ['ERROR'],
+    debate: ['ABORTED'],
+    'fan-out': ['FAILED'],
+    refinement: ['FAILED'],
+    team: ['FAILED'],
+    run: ['error'],
+  },
   cancelled: {
     session: ['CANCELLED'],
     debate: ['ABORTED'],
     'fan-out': ['CANCELLED'],
     refinement: ['CANCELLED'],
+    team: ['CANCELLED'],
     run: ['cancelled'],
     coordinator: ['CANCELLED', 'ABORTED'],
   },
@@ -149,6 +159,7 @@ export const ListView = () => {
       </section>
       <${StartFanOut} />
       <${StartRefinement} />
+      <${StartTeam} />
       <${StartDebate} />
       <${StartRun} />
     </div>

@@ -49,6 +49,7 @@ const tones = {
   IDLE: 'mute',
   S0: 'mute',
   QUEUED: 'mute',
+  PENDING: 'mute',
   // Whatever came of it: a list of debates does not know.
   DONE: 'mute',
   not_run: 'mute',

@@ -36,11 +36,10 @@ export const modelTeam = (seats) => ({
   agreement: { method: 'choice', choice: { regex: 'ANSWER:\\s*([^\\n.]+)[.\\n]' } },
 });
 
+const wordByWord = (text, wordMs) => text.match(/\S+\s*/g).map((partial) => ({ after_ms: wordMs, partial }));
+
 /** Says `text` word by word, then gives `final`. */
-const saying = (text, wordMs, final = text) => [
-  ...text.match(/\S+\s*/g).map((partial) => ({ after_ms: wordMs, partial })),
-  { after_ms: wordMs, final },
-];
+const saying = (text, wordMs, final = text) => [...wordByWord(text, wordMs), { after_ms: wordMs, final }];
 
 /** A generator and a critic that need no model: the second version is better, the third good enough. */
 export const simulatedPair = (task) => {
@@ -94,3 +93,37 @@ export const modelWorkers = (prompts, adapter) => ({
     input_artifacts: [],
   })),
 });
+
+/** An answer that calls one tool. */
+const calling = (name, given) => ({ final: { text: '', tool_calls: [{ name, arguments: given }] } });
+
+/** A lead and two readers that need no model: they differ in speed, and tell the lead what they have found. */
+export const simulatedAgents = (task) => {
+  const subject = task.trim().split('\n')[0];
+  const reader = (agent_id, where, wordMs) => ({
+    agent_id,
+    role: 'reader',
+    parent: 'lead',
+    prompt: `Read ${where}.`,
+    adapter: {
+      kind: 'scripted',
+      script: [
+        ...wordByWord(`A simulated reading of ${where}, for: ${subject} It takes a while to read all of it.`, wordMs),
+        calling('send_message', { target: 'lead', content: `I have read ${where}.` }),
+        ...saying(`A simulated finding in ${where}.`, wordMs),
+      ],
+    },
+  });
+  const script = [
+    calling('wait_for_agents', { ids: ['ada', 'bob'] }),
+    ...saying(`A simulated answer to: ${subject}`, 120),
+  ];
+  return [
+    { agent_id: 'lead', role: 'planner', prompt: task, adapter: { kind: 'scripted', script } },
+    reader('ada', 'the code', 120),
+    reader('bob', 'the logs', 200),
+  ];
+};
+
+/** One agent with a model, which may spawn others with the same. */
+export const modelAgents = (task, adapter) => [{ agent_id: 'lead', role: 'planner', adapter, prompt: task }];

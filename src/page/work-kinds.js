@@ -10,6 +10,8 @@ import * as runs from './run-model.js';
 import { RunBody, RunView, titleOf as runTitle } from './run-view.js';
 import * as sessions from './session-model.js';
 import { SessionBody, SessionView } from './session-view.js';
+import * as teams from './team-model.js';
+import { TeamBody, TeamView, titleOf as teamTitle } from './team-view.js';
 
 /**
  * The kinds of work that have views here, by collection: `View` is the live page, `Body` what it shows of a model, `textOf` what
@@ -30,6 +32,7 @@ export const workKinds = new Map([
     refinements.collection,
     { model: refinements, View: RefinementView, Body: RefinementBody, textOf: ({ task }) => task, asked: 'task' },
   ],
+  [teams.collection, { model: teams, View: TeamView, Body: TeamBody, textOf: teamTitle, asked: null }],
   [runs.collection, { model: runs, View: RunView, Body: RunBody, textOf: runTitle, asked: null }],
   [
     coordinators.collection,
