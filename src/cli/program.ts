@@ -122,8 +122,7 @@ const build = (context: CliContext, run: (command: Command, action: Run) => Prom
   work(sessionPresenter);
   work(refinementPresenter);
   work(fanOutPresenter);
-  teamCommands(work(teamPresenter), command, run, duration);
-  const answering = (group: Command, kind: 'debate' | 'run', description: string): void => {
+  const answering = (group: Command, kind: 'debate' | 'run' | 'team', description: string): void => {
     command(group, 'answer <id> <response>', description)
       .option('--request <id>', 'the request that is answered (default: the open one)')
       .option('--comment <text>', 'what to change, or why')
@@ -134,6 +133,9 @@ const build = (context: CliContext, run: (command: Command, action: Run) => Prom
   };
   answering(work(debatePresenter), 'debate', 'approve, request_changes or reject what a debate waits for');
   const runs = work(runPresenter);
+  const teams = work(teamPresenter);
+  teamCommands(teams, command, run, duration);
+  answering(teams, 'team', 'say whether the call of a tool that an agent asks about may be made: approve or reject');
   answering(runs, 'run', 'answer what a run waits for: one of its options, or the text that it asks for');
 
   coordinatorCommands({ runs, coordinators: work(coordinatorPresenter) }, command, run, duration);

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { NumberedTeamEvent } from '../contracts/team-events.js';
 import type {
   AgentStatus,
@@ -104,20 +103,7 @@ const resultLines = ({ completed, failed, cancelled, agents }: TeamResult): stri
   ),
 ];
 
-const toldSchema = z.looseObject({
-  message: z.string().optional(),
-  request: z.looseObject({ prompt: z.string() }).optional(),
-});
-
-/** An event that has words of its own, whatever it is: a budget's, a question to people. */
-const otherLines = ({ event, data }: { event: string; data: unknown }): string[] => {
-  const told = toldSchema.safeParse(data).data;
-  if (told?.request) return [`? ${headline(told.request.prompt, 160)}`];
-  return told?.message === undefined ? [] : [`  ${event.padEnd(12)} ${headline(told.message, 160)}`];
-};
-
-const eventLines = (told: NumberedTeamEvent, view: TeamView): string[] => {
-  const { event, data } = told;
+const eventLines = ({ event, data }: NumberedTeamEvent, view: TeamView): string[] => {
   switch (event) {
     case 'agent': {
       if (data.state === 'PENDING') return [];
@@ -156,8 +142,16 @@ const eventLines = (told: NumberedTeamEvent, view: TeamView): string[] => {
       return data.to === 'PAUSED' || data.from === 'PAUSED'
         ? [`  team         ${data.from} -> ${data.to} (${data.on})`]
         : [];
-    default:
-      return otherLines(told);
+    case 'feedback_requested':
+      return [
+        `? ${headline(data.request.prompt, 120)}  (${data.request.request_id}: ${data.request.options.map(({ value }) => value).join(', ')})`,
+      ];
+    case 'feedback_received':
+      return [
+        `  answer       ${data.answer.response} by ${data.answer.provided_by}${data.answer.comment ? `: ${headline(data.answer.comment)}` : ''}`,
+      ];
+    case 'budget':
+      return [`  budget       ${data.message}`];
   }
 };
 
@@ -177,11 +171,27 @@ const createBeginnings = (view: TeamView): ((heard: Heard<NumberedTeamEvent>) =>
   };
 };
 
+/** What people are asked about a call of a tool, with its arguments as they would be. */
+const askedLines = ({ id, feedback, asked_call: call }: TeamStatus): string[] =>
+  feedback.flatMap(({ state, request }) =>
+    state === 'open'
+      ? [
+          `? ${headline(request.prompt, 160)}`,
+          ...(call?.request_id === request.request_id
+            ? [`    ${call.agent_id}: ${call.tool} ${JSON.stringify(call.arguments).slice(0, 400)}`]
+            : []),
+          ...request.options.map(({ value, effect }) => `    ${value}: ${effect}`),
+          `  parley team answer ${id} ${request.options.map(({ value }) => value).join('|')}`,
+        ]
+      : [],
+  );
+
 const statusLines = (status: TeamStatus): string[] => [
   `${status.id}  ${status.state}  (${status.lifecycle})  ${status.agents.length} agents${status.keep_open ? (status.closed ? ', closed' : ', kept open') : ''}`,
   ...agentLines(status.agents).map((line) => `  ${line}`),
   ...statsLines(status.stats),
   ...status.delegations.filter(({ state }) => state !== 'completed').map(delegationLine),
+  ...askedLines(status),
   ...waitingLines(status),
   ...(status.result ? resultLines(status.result).slice(0, 1) : []),
   ...errorLines(status),

@@ -108,6 +108,20 @@ describe('parley team', () => {
     expect(followed.out).toContain('  cleaned up   d');
   });
 
+  test('shows the call that a person is asked about, and takes the answer', async () => {
+    const lead = says('lead', [calls(['spawn_sub_agent', { id: 'reader' }]), 'Done.'], {
+      approvals: [{ tool: 'spawn_*', when: 'always' }],
+    });
+    const id = await start({ agents: [lead] });
+    await product.teams.until(id, ({ asked_call: call }) => call !== null);
+    const { out } = await team('show', id);
+    expect(out).toContain('    lead: spawn_sub_agent {"id":"reader"');
+    expect(out).toContain(`  parley team answer ${id} approve|`);
+    expect((await parley(['why', id])).out).toContain(`parley inbox answer ${id} approve`);
+    expect((await team('answer', id, 'approve', '--as', 'anna')).out).toBe('approved');
+    expect((await team('follow', id)).out).toContain('anna');
+  });
+
   test('is compared with another, and forked with another prompt for an agent', async () => {
     const id = await start({ agents: [says('a', ['one'])] });
     expect((await team('follow', id)).code).toBe(0);

@@ -13,7 +13,7 @@ export interface AnswerOptions {
  * digest, so that nobody approves what has changed since it was looked at.
  */
 export const answerWork = async (
-  kind: ClientKind & ('debate' | 'run'),
+  kind: ClientKind & ('debate' | 'run' | 'team'),
   id: string,
   response: string,
   { request, comment, as }: AnswerOptions,
