@@ -66,7 +66,7 @@ export const openWorkerParts = (
       shellTools({ sandbox, admission: admissionFaults, namespaces }),
       ...servers.sources,
     ],
-    onFailure: ({ source, message }) => logger.warn({ source }, `tools of ${source} cannot be used: ${message}`),
+    onFailure: ({ source, message }) => logger.warn({ source }, `tools of ${source}: ${message}`),
   });
   void tools.open(); // whoever needs them waits for them
   const audit = createAuditLog({ folder: auditFolder(dataFolder), keyFile: config.auditKeyFile, now: Date.now });

@@ -9,6 +9,8 @@ import { withFolder } from './place.js';
 import { entriesOf } from './walk.js';
 
 const mostEntries = 1_000;
+/** Milliseconds: who lists shares the worker with everybody else. */
+const longestMs = 20_000;
 
 const typeOf = (stats: Stats): string => {
   if (stats.isDirectory()) return 'folder';
@@ -36,16 +38,19 @@ export const listFiles = (namespaces: string) =>
     run: async ({ path, recursive, pattern }, call, signal) => {
       const fits = pattern === undefined ? () => true : filePattern(pattern);
       const entries: { path: string; type: string; bytes?: number }[] = [];
-      const isCut = await withFolder(await roomOf(namespaces, call), path, async (folder) => {
+      const due = performance.now() + longestMs;
+      const cut = await withFolder(await roomOf(namespaces, call), path, async (folder) => {
         for await (const entry of entriesOf(folder, recursive, createPace(signal))) {
+          if (performance.now() > due)
+            return `it took longer than ${longestMs / 1_000} s and stopped; name a folder below`;
           if (!fits(entry.path)) continue;
-          if (entries.length === mostEntries) return true;
+          if (entries.length === mostEntries)
+            return `there are more than these ${mostEntries}; name a folder below, or a pattern`;
           const { stats } = entry;
           entries.push({ path: entry.path, type: typeOf(stats), ...(stats.isFile() && { bytes: stats.size }) });
         }
-        return false;
+        return null;
       });
-      const cut = `there are more than these ${mostEntries}; name a folder below, or a pattern`;
-      return { status: 'ok', path, entries, ...(isCut && { cut }) };
+      return { status: 'ok', path, entries, ...(cut !== null && { cut }) };
     },
   });

@@ -103,7 +103,7 @@ describe('a path of a tool for files', () => {
 
   test('leads nowhere else while a folder on the way is swapped for a link again and again', async () => {
     const { path, outside, call } = roomWith({ 'sub/secret.txt': 'mine' });
-    const swap = `for i in $(seq 200); do mv sub gone; ln -s ${outside} sub; rm sub; mv gone sub; done`;
+    const swap = `for i in $(seq 60); do mv sub gone; ln -s ${outside} sub; rm sub; mv gone sub; done`;
     const swapping = spawn('sh', ['-c', swap], { cwd: path });
     const ended = once(swapping, 'exit');
     const told = new Set<unknown>();
@@ -374,6 +374,18 @@ describe('search_files', () => {
   test('takes time in proportion for a pattern that others never come back from', async () => {
     const { call } = roomWith({ 'f.txt': `${'a'.repeat(10_000)}!\n` });
     expect(await call('search_files', { patterns: '^(a+)+$' })).toMatchObject({ status: 'ok', matches: [] });
+  });
+
+  test('refuses a pattern that takes long however short the line is', async () => {
+    const { call } = roomWith({ 'f.txt': 'a'.repeat(20_000) });
+    for (const patterns of ['a{1000}'.repeat(100), '(b{40}c{40}){30}']) {
+      const answer = await call('search_files', { patterns });
+      expect(answer).toMatchObject({ status: 'error', code: 'invalid_request' });
+      expect(answer['message']).toContain('must be simpler: it has');
+    }
+    expect(await call('search_files', { patterns: 'a'.repeat(999), ignore_case: true, literal: true })).toMatchObject({
+      matches: [{ path: 'f.txt' }],
+    });
   });
 
   test('says what is wrong with a pattern, and with a folder that is not there', async () => {
