@@ -378,7 +378,7 @@ describe('search_files', () => {
 
   test('refuses a pattern that takes long however short the line is', async () => {
     const { call } = roomWith({ 'f.txt': 'a'.repeat(20_000) });
-    for (const patterns of ['a{1000}'.repeat(100), '(b{40}c{40}){30}']) {
+    for (const patterns of ['a{1000}'.repeat(100), '(b{20}c{30}){30}']) {
       const answer = await call('search_files', { patterns });
       expect(answer).toMatchObject({ status: 'error', code: 'invalid_request' });
       expect(answer['message']).toContain('must be simpler: it has');
