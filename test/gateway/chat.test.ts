@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import OpenAI, { APIError } from 'openai';
@@ -239,6 +240,56 @@ describe('errors at the paths of OpenAI', () => {
       400,
       { error: { code: 'invalid_json', message: expect.stringContaining('line 1') } },
     ]);
+  });
+});
+
+describe('a chat completion with keys', () => {
+  const keyOf = (name: string): string => `key-of-${name}-0123456789`;
+  const key = (name: string, role: string, tenant: string) => ({
+    name,
+    role,
+    tenant,
+    sha256: createHash('sha256').update(keyOf(name)).digest('hex'),
+  });
+  const start = () => {
+    const rig = createRig({
+      env: { PARLEY_API_KEYS: JSON.stringify([key('v', 'viewer', '*'), key('acme', 'operator', 'acme')]) },
+    });
+    rig.ports.panels = {
+      names: [{ id: 'silent', description: null }],
+      panel: async () => ({ lanes: [{ lane_id: 'a', adapter: { kind: 'external' } }] }),
+    };
+    const ask = (name: string, more: object = {}) =>
+      request(rig.app)
+        .post('/v1/chat/completions')
+        .set({ authorization: `Bearer ${keyOf(name)}` })
+        .send({ model: 'silent', messages: [{ role: 'user', content: 'x' }], ...more });
+    return { ...rig, ask };
+  };
+
+  test('is refused to who may not start sessions, and to other tenants', async () => {
+    const { ask, sessions } = start();
+    const viewer = await ask('v');
+    expect([viewer.status, viewer.body]).toMatchObject([
+      403,
+      { error: { type: 'permission_error', code: 'forbidden', message: expect.stringContaining('viewer') } },
+    ]);
+    const other = await ask('acme', { parley: { tenant: 'other' } });
+    expect([other.status, other.body]).toMatchObject([403, { error: { code: 'forbidden' } }]);
+    expect(sessions.held.size).toBe(0);
+  });
+
+  test('goes on when its gateway stops, which tells the stream where the answer will be', async () => {
+    const { ask, sessions, draining } = start();
+    const asked = ask('acme', { stream: true, parley: { id: 'mine' } }).then(({ text }) => text);
+    while (!sessions.held.has('mine') || sessions.asked.length === 0)
+      await new Promise((resolve) => setImmediate(resolve));
+    draining.abort();
+    const text = await asked;
+    expect(text).toMatch(/"code":"unavailable"/);
+    expect(text).toMatch(/Session mine goes on: GET \/v1\/sessions\/mine has its answer/);
+    expect(text).not.toMatch(/DONE/);
+    expect(sessions.held.get('mine')).toMatchObject({ state: 'STREAMING', setup: { tenant: 'acme' } });
   });
 });
 
