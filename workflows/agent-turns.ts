@@ -15,6 +15,7 @@ import { agentOf, type TeamState } from '../src/domain/team/state.js';
 import { noPlace, type ToolPlace, turnStart, turnWorkflowId } from '../src/domain/team/turn-start.js';
 import type { agent, TurnEnded } from './agent.js';
 import { agentWorkflowType, teamSignal } from './messages.js';
+import { Outbox } from './outbox.js';
 import { teamUpkeepOn } from './options.js';
 import { rootMessage } from './work.js';
 
@@ -26,6 +27,7 @@ interface Turn {
   /** Settles when its workflow can be told something. */
   started: Promise<void>;
   hasStarted: boolean;
+  words: Outbox<TeamWord>;
   /** Whether it tells its end by a signal, as the run of the team that has started it may be gone then. */
   tellsEnd: boolean;
 }
@@ -61,7 +63,8 @@ export class AgentTurns {
   /** Whether a run that begins now would miss something. */
   get isBusy(): boolean {
     if (this.telling > 0) return true;
-    for (const { hasStarted, tellsEnd } of this.underWay.values()) if (!hasStarted || !tellsEnd) return true;
+    for (const { hasStarted, tellsEnd, words } of this.underWay.values())
+      if (!hasStarted || !tellsEnd || !words.isEmpty) return true;
     return false;
   }
 
@@ -70,19 +73,18 @@ export class AgentTurns {
       case 'run_turn':
         return this.begin(effect);
       case 'hold_turn':
-        return this.tell(effect.agentId, effect.run, { type: 'HOLD' });
+        return this.tell(effect.run, { type: 'HOLD' });
       case 'go_on':
-        return this.tell(effect.agentId, effect.run, { type: 'GO_ON' });
+        return this.tell(effect.run, { type: 'GO_ON' });
       case 'stop_turn':
-        return this.tell(effect.agentId, effect.run, { type: 'STOP', message: null, text: null });
+        return this.tell(effect.run, { type: 'STOP', message: null, text: null });
       case 'deliver': {
         const { from, channel, content } = effect;
-        return this.tell(effect.agentId, effect.run, { type: 'MAIL', from, channel, content });
+        return this.tell(effect.run, { type: 'MAIL', from, channel, content });
       }
       case 'answer_read': {
         const { step, read } = effect;
         return this.tell(
-          effect.agentId,
           effect.run,
           'view' in read
             ? { type: 'VIEW', step, view: read.view }
@@ -90,10 +92,10 @@ export class AgentTurns {
         );
       }
       case 'allow_call':
-        return this.tell(effect.agentId, effect.run, { type: 'ALLOWED', callId: effect.callId });
+        return this.tell(effect.run, { type: 'ALLOWED', callId: effect.callId });
       case 'answer_call': {
         const { callId, answer } = effect;
-        return this.tell(effect.agentId, effect.run, { type: 'CALLED', callId, answer });
+        return this.tell(effect.run, { type: 'CALLED', callId, answer });
       }
       case 'answer_wait':
       case 'ask_lite':
@@ -102,19 +104,20 @@ export class AgentTurns {
     }
   }
 
-  /** A word of a turn. One that a team of before has started is told to stop. */
-  hear({ epoch, event }: TurnWord): void {
-    if (epoch === this.options.epoch()) {
-      if (event.type === 'ENDED') this.underWay.delete(event.run);
-      return this.options.push(event);
+  /** What a turn says. One that a team of before has started is told to stop. */
+  hear({ epoch, events }: TurnWord): void {
+    for (const event of events) {
+      if (epoch === this.options.epoch()) {
+        if (event.type === 'ENDED') this.underWay.delete(event.run);
+        this.options.push(event);
+      } else if (event.type !== 'ENDED') void this.tellWorkflow(this.idOf(event.agentId, event.run, epoch), [stopWord]);
     }
-    if (event.type !== 'ENDED') void this.tellWorkflow(this.idOf(event.agentId, event.run, epoch), stopWord);
   }
 
   /** Turns that an earlier run of the team has started tell their ends by signals. */
   recover(runs: readonly Pick<Turn, 'agentId' | 'run'>[]): void {
-    const started = { started: Promise.resolve(), hasStarted: true, tellsEnd: true };
-    for (const { agentId, run } of runs) this.underWay.set(run, { agentId, run, ...started });
+    for (const { agentId, run } of runs)
+      this.underWay.set(run, { ...this.newTurn(agentId, run), hasStarted: true, tellsEnd: true });
     this.watch();
   }
 
@@ -136,26 +139,32 @@ export class AgentTurns {
 
   private async moveOne(turn: Turn): Promise<void> {
     // One that cannot be told has ended: its result is on its way.
-    if (await this.tellWorkflow(this.idOf(turn.agentId, turn.run), { type: 'MOVED' })) turn.tellsEnd = true;
+    if (await this.tellWorkflow(this.idOf(turn.agentId, turn.run), [{ type: 'MOVED' }])) turn.tellsEnd = true;
   }
 
-  private tell(agentId: string, run: number, word: TeamWord): void {
-    const turn = this.underWay.get(run);
-    if (!turn) return;
-    this.telling += 1;
-    void turn.started.then(async () => {
-      await this.tellWorkflow(this.idOf(agentId, run), word);
-      this.telling -= 1;
+  private tell(run: number, word: TeamWord): void {
+    this.underWay.get(run)?.words.push(word);
+  }
+
+  private newTurn(agentId: string, run: number): Turn {
+    const words = new Outbox<TeamWord>(async (said) => {
+      await this.underWay.get(run)?.started;
+      await this.tellWorkflow(this.idOf(agentId, run), said);
     });
+    return { agentId, run, started: Promise.resolve(), hasStarted: false, tellsEnd: false, words };
   }
 
-  private async tellWorkflow(workflowId: string, word: TeamWord): Promise<boolean> {
+  private async tellWorkflow(workflowId: string, words: TeamWord[]): Promise<boolean> {
     this.telling += 1;
     try {
-      await getExternalWorkflowHandle(workflowId).signal(teamSignal, word);
+      await getExternalWorkflowHandle(workflowId).signal(teamSignal, words);
       return true;
     } catch (error) {
-      log.info('a turn was not told, as it has ended', { workflowId, word: word.type, error: rootMessage(error) });
+      log.info('a turn was not told, as it has ended', {
+        workflowId,
+        words: words.map(({ type }) => type),
+        error: rootMessage(error),
+      });
       return false;
     } finally {
       this.telling -= 1;
@@ -165,7 +174,7 @@ export class AgentTurns {
   private begin(effect: RunTurn): void {
     const { agentId, run, asked } = effect;
     if ('refused' in asked) return this.thrown(agentId, run, asked.code, asked.refused);
-    const turn: Turn = { agentId, run, started: Promise.resolve(), hasStarted: false, tellsEnd: false };
+    const turn = this.newTurn(agentId, run);
     this.underWay.set(run, turn);
     turn.started = this.start(turn, asked.view);
   }

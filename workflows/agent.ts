@@ -16,10 +16,11 @@ import type { TurnStart } from '../src/domain/team/turn-start.js';
 import { createCalls, type Fault } from './calls.js';
 import { directivesQuery, teamSignal, turnSignal } from './messages.js';
 import { bus, modelCalls, toolsOn, trace } from './options.js';
+import { Outbox } from './outbox.js';
 import { refusal, rootMessage } from './work.js';
 
 /** What a turn leaves to its team. */
-export type TurnEnded = Extract<TurnWord['event'], { type: 'ENDED' }>;
+export type TurnEnded = Extract<TurnWord['events'][number], { type: 'ENDED' }>;
 
 /** What continue-as-new carries. */
 export interface AgentRun {
@@ -53,27 +54,25 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
     tellsEnd: start.tellsEnd,
   };
   const heard = (event: TurnEvent): void => void state.inbox.push(event);
-  setHandler(teamSignal, (word) => {
-    if (word.type === 'MOVED') state.tellsEnd = true;
-    else heard(word);
+  setHandler(teamSignal, (said) => {
+    for (const word of said) {
+      if (word.type === 'MOVED') state.tellsEnd = true;
+      else heard(word);
+    }
   });
   setHandler(directivesQuery, () => ({ ended: state.turn.phase === 'OVER' ? [agentId] : [] }));
   // A cancel from outside is a stop like any other.
   void CancellationScope.current().cancelRequested.catch(() => heard({ type: 'STOP', message: null, text: null }));
 
-  let telling = 0;
   /** A team that is gone leaves nobody to work for. */
-  const tell = async (event: TurnWord['event']): Promise<void> => {
-    telling += 1;
+  const words = new Outbox<TurnWord['events'][number]>(async (events) => {
     try {
-      await getExternalWorkflowHandle(teamId).signal(turnSignal, { epoch, event });
+      await getExternalWorkflowHandle(teamId).signal(turnSignal, { epoch, events });
     } catch (error) {
       log.info('the team of this turn is gone', { teamId, error: rootMessage(error) });
       heard({ type: 'STOP', message: 'its team has ended', text: null });
-    } finally {
-      telling -= 1;
     }
-  };
+  });
 
   const act = async (effect: TurnCallEffect): Promise<TurnEvent> => {
     if (effect.type === 'call') {
@@ -148,9 +147,9 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
   const perform = (effect: TurnEffect): void => {
     switch (effect.type) {
       case 'read':
-        return void tell({ ...effect, type: 'READ', agentId, run });
+        return words.push({ ...effect, type: 'READ', agentId, run });
       case 'ask_person':
-        return void tell({ ...effect, type: 'PERMISSION', agentId, run });
+        return words.push({ ...effect, type: 'PERMISSION', agentId, run });
       case 'stop':
         waiting.length = 0;
         calls.stop(() => true);
@@ -158,7 +157,7 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
       case 'call':
         if ('command' in effect.action) {
           const { callId, command } = effect.action;
-          return void tell({ type: 'COMMAND', agentId, run, callId, command });
+          return words.push({ type: 'COMMAND', agentId, run, callId, command });
         }
     }
     waiting.push(effect);
@@ -190,7 +189,7 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
       await condition(() => state.inbox.length > 0 || state.wanted.length > 0);
       const wanted = takeHeard();
       // What its team does not take, as it is gone, would never be heard by another run.
-      if (isLong() && underWay === 0 && waiting.length === 0 && telling === 0 && !isOver()) {
+      if (isLong() && underWay === 0 && waiting.length === 0 && words.isEmpty && !isOver()) {
         state.wanted = wanted;
         await continueAsNew<typeof agent>({ ...start, view: { ids: [], add: [] } }, state);
       }
@@ -201,7 +200,8 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
     takeHeard();
     const ended = endOf(start, state.turn);
     trace.turn(start.adapter, ended.outcome.type, Date.now() - workflowInfo().startTime.getTime());
-    if (state.tellsEnd) await tell(ended);
+    if (state.tellsEnd) words.push(ended);
+    await words.flushed();
     return ended;
   });
 }

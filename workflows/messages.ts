@@ -72,7 +72,7 @@ export const contextQuery = defineQuery<ContextInfo | null, [agentId: string]>('
 /** What a turn of an agent tells its team. A Signal: it waits for nobody. */
 export const turnSignal = defineSignal<[word: TurnWord]>('turn');
 /** What a team tells a turn of an agent. */
-export const teamSignal = defineSignal<[word: TeamWord]>('team');
+export const teamSignal = defineSignal<[words: TeamWord[]]>('team');
 
 /** Has a run tell a coordinator where it stands, from now on. An Update: it answers with where it stands now. */
 export const watchUpdate = defineUpdate<RunWord, [coordinatorId: string]>('watch');

@@ -34,14 +34,17 @@ describe('a team', () => {
   });
 
   test('whose agents spawn, wait and are told what became of it', async () => {
-    const lead = says('lead', [
+    const asker = says('lead', [
       calls(['spawn_sub_agent', { id: 'reader', initial_prompt: 'read' }], ['wait_for_agents', { ids: ['reader'] }]),
       'The reader is done.',
     ]);
-    const status = await product.teams.run({ agents: [lead], max_concurrent: 1 });
+    const status = await product.teams.run({ agents: [asker], max_concurrent: 1 });
     expect(states(status)).toBe('lead COMPLETED, reader COMPLETED');
     expect(agentOf(status, 'lead').result).toBe('The reader is done.');
-    expect(agentOf(status, 'reader').parent).toBe('lead');
+    const [lead, reader] = [agentOf(status, 'lead'), agentOf(status, 'reader')];
+    expect(reader.parent).toBe('lead');
+    // The wait stands behind the spawn in one answer, and so it came behind it.
+    expect(Date.parse(lead.ended_at ?? '')).toBeGreaterThanOrEqual(Date.parse(reader.ended_at ?? ''));
   });
 
   test('hears a wrong call and a wrong tag back, and goes on', async () => {

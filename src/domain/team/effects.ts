@@ -120,7 +120,8 @@ export type OutsideCall = Extract<TeamEvent, { type: 'CALL' | 'PAUSE' | 'RESUME'
 /** What a turn tells its team; `epoch`: of the team that has started it. */
 export interface TurnWord {
   epoch: number;
-  event: Extract<TeamEvent, { type: 'ENDED' | 'READ' | 'COMMAND' | 'PERMISSION' }>;
+  /** In their order. */
+  events: Extract<TeamEvent, { type: 'ENDED' | 'READ' | 'COMMAND' | 'PERMISSION' }>[];
 }
 
 /** What a team tells a turn. `MOVED`: the team goes on as another run, which hears of its end only if the turn tells it. */
