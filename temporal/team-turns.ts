@@ -6,41 +6,38 @@ import { agentWorkflowType } from '../workflows/messages.js';
 
 /** Milliseconds for one question to Temporal. */
 const deadlineMs = 10_000;
-/** How often, and after how many milliseconds each, a turn is looked for that was asked for and is not there. */
-const looks = 10;
-const lookMs = 200;
+/** Milliseconds between looks whether turns have stopped. */
+const lookMs = 100;
+/** Looks after which one that does not stop is ended, and after which one that is not there is not waited for. */
+const looks = 100;
+const absentLooks = 10;
 
+const isOpen = (status: string): boolean =>
+  status === 'RUNNING' || status === 'PAUSED' || status === 'CONTINUED_AS_NEW';
 const isGone = (error: unknown): boolean => error instanceof WorkflowNotFoundError;
 
 /** Turns of teams as their team reaches them from a worker, beside the signals between them. */
 export const createTeamTurns = ({ client }: { client: Client }): TeamTurnsPort => {
   const within = <T>(ask: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + deadlineMs, ask);
 
-  const isLost = async (workflowId: string): Promise<boolean> => {
+  const status = async (workflowId: string): Promise<'open' | 'closed' | 'absent'> => {
     try {
-      const { status } = await within(() => client.workflow.getHandle(workflowId).describe());
-      return status.name !== 'RUNNING' && status.name !== 'PAUSED' && status.name !== 'CONTINUED_AS_NEW';
+      const { status: now } = await within(() => client.workflow.getHandle(workflowId).describe());
+      return isOpen(now.name) ? 'open' : 'closed';
     } catch (error) {
-      if (isGone(error)) return true;
+      if (isGone(error)) return 'absent';
       throw error;
     }
   };
 
-  /** @returns whether there was one: of one that a team asked for just before it was stopped, there may be none yet */
-  const end = async (workflowId: string): Promise<boolean> => {
+  /** Asks it to stop, so that its calls of models and tools end; where it does not, it is ended. */
+  const end = async (workflowId: string, how: 'cancel' | 'terminate'): Promise<void> => {
     const handle = client.workflow.getHandle(workflowId);
     try {
-      await within(() => handle.terminate('its team went back to a point before this turn'));
-      return true;
+      if (how === 'cancel') await within(() => handle.cancel());
+      else await within(() => handle.terminate('its team went back to a point before this turn'));
     } catch (error) {
       if (!isGone(error)) throw error;
-    }
-    try {
-      await within(() => handle.describe());
-      return true;
-    } catch (error) {
-      if (isGone(error)) return false;
-      throw error;
     }
   };
 
@@ -61,20 +58,29 @@ export const createTeamTurns = ({ client }: { client: Client }): TeamTurnsPort =
   return {
     lost: async (workflowIds) => {
       const lost: string[] = [];
-      for (const id of workflowIds) if (await isLost(id)) lost.push(id);
+      for (const id of workflowIds) if ((await status(id)) !== 'open') lost.push(id);
       return lost;
     },
     stop: async ({ teamId, epoch, previousRunId }) => {
       const isLeft = (id: string): boolean => turnEpoch(id) < epoch;
       const query = `WorkflowType = '${agentWorkflowType}' AND ExecutionStatus = 'Running' AND WorkflowId STARTS_WITH '${turnPrefix(teamId)}'`;
-      for await (const { workflowId } of client.workflow.list({ query })) if (isLeft(workflowId)) await end(workflowId);
+      const left = new Set<string>();
+      for await (const { workflowId } of client.workflow.list({ query })) if (isLeft(workflowId)) left.add(workflowId);
       // The list follows what happens after a moment; a history is there at once.
-      let missing = previousRunId === null ? [] : (await askedFor(teamId, previousRunId)).filter(isLeft);
-      for (let look = 0; missing.length > 0 && look < looks; look += 1) {
+      if (previousRunId !== null) for (const id of await askedFor(teamId, previousRunId)) if (isLeft(id)) left.add(id);
+      const asked = new Set<string>();
+      for (let look = 0; left.size > 0; look += 1) {
         if (look > 0) await delay(lookMs);
-        const absent: string[] = [];
-        for (const id of missing) if (!(await end(id))) absent.push(id);
-        missing = absent;
+        for (const id of left) {
+          const now = await status(id);
+          // One that was asked for just before its team was stopped may begin after all.
+          if (now === 'closed' || (now === 'absent' && look >= absentLooks)) left.delete(id);
+          else if (now === 'open' && look >= looks) await end(id, 'terminate');
+          else if (now === 'open' && !asked.has(id)) {
+            asked.add(id);
+            await end(id, 'cancel');
+          }
+        }
       }
     },
   };
