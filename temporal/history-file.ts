@@ -7,12 +7,14 @@ import type { Replayable } from '../src/domain/export/report.js';
 import { governorWorkflowType } from '../src/domain/governor/messages.js';
 import { webhookWorkflowType } from '../src/domain/webhook/setup.js';
 import {
+  agentWorkflowType,
   coordinatorWorkflowType,
   debateWorkflowType,
   fanOutWorkflowType,
   refinementWorkflowType,
   runWorkflowType,
   sessionWorkflowType,
+  teamWorkflowType,
 } from '../workflows/messages.js';
 import { readableHistory } from './readable-history.js';
 
@@ -23,10 +25,11 @@ const kinds: Readonly<Record<string, Kind>> = {
   [fanOutWorkflowType]: 'fan-out',
   [runWorkflowType]: 'run',
   [coordinatorWorkflowType]: 'coordinator',
+  [teamWorkflowType]: 'team',
 };
 
-/** Parley's own upkeep, which is no kind of work. */
-const upkeep = new Set<string>([cleanUpWorkflowType, governorWorkflowType, webhookWorkflowType]);
+/** Parley's own workflows that are no kind of work: turns of a team's agents, and upkeep. */
+const others = new Set<string>([agentWorkflowType, cleanUpWorkflowType, governorWorkflowType, webhookWorkflowType]);
 
 const started = '/events/0/workflowExecutionStartedEventAttributes';
 
@@ -44,7 +47,7 @@ export const exportOfHistory = async (name: string, text: string): Promise<Repla
   const type = valueAt(value, `${started}/workflowType/name`);
   if (!isMembers(value) || typeof type !== 'string') return null;
   const kind = kinds[type];
-  if (kind === undefined && !upkeep.has(type)) return null;
+  if (kind === undefined && !others.has(type)) return null;
   const history = await readableHistory(historyFromJSON(value));
   const setup = valueAt(history, `${started}/input/payloads/0/$json/id`);
   const runId = valueAt(history, `${started}/originalExecutionRunId`);

@@ -111,7 +111,7 @@ describe('a team that went back', () => {
   });
 
   test('asks lite agents again that had not answered', () => {
-    const adapter = { kind: 'scripted' as const, script: [{ final: 'x' }] };
+    const adapter = { kind: 'scripted' as const, script: [{ after_ms: 0, final: 'x' }] };
     const liteAgents = ['l1', 'l2'].map((liteId) => ({ liteId, role: 'voter', adapter }));
     const play = new TeamPlay([], { liteAgents }).pattern('p', { kind: 'send_to_role', role: 'voter', content: 'q' });
     play.take({ type: 'LITE_ANSWERED', patternId: 'p', liteId: 'l1', answer: 'yes' });
