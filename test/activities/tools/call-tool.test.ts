@@ -1,5 +1,7 @@
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { trace } from '@opentelemetry/api';
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { ActivityCancellationDetails, CancelledFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { Registry } from 'prom-client';
@@ -10,6 +12,7 @@ import { fileTools } from '../../../activities/tools/files/index.js';
 import { createAgentTools } from '../../../activities/tools/index.js';
 import type { ToolCall, ToolSource } from '../../../activities/tools/port.js';
 import type { Json } from '../../../src/contracts/frames.js';
+import { spanIds } from '../../../src/tracing.js';
 import { rooms, toolCall } from './rig.js';
 
 const { folder, remove } = rooms();
@@ -174,6 +177,38 @@ describe('a call of a tool', () => {
     expect(text).toContain('parley_tool_call_seconds_count{tool="look",outcome="ok"} 1');
     expect(text).toContain('parley_tool_call_seconds_count{tool="look",outcome="not_allowed"} 1');
     expect(text).toContain('parley_tool_call_seconds_count{tool="unknown",outcome="unknown_tool"} 1');
+  });
+});
+
+describe('the span of a call of a tool', () => {
+  const exporter = new InMemorySpanExporter();
+  beforeAll(() => {
+    const provider = new BasicTracerProvider({
+      spanProcessors: [new SimpleSpanProcessor(exporter)],
+      idGenerator: spanIds,
+    });
+    trace.setGlobalTracerProvider(provider);
+  });
+  afterAll(() => trace.disable());
+
+  test('is named as the conventions say, and holds neither what was given nor what was answered', async () => {
+    const { call, counter } = rig();
+    counter.answer = () => Promise.resolve({ status: 'error', code: 'tool_error', message: 'secret' });
+    await (
+      await call('act', { callId: 'c', given: { secret: 'secret' }, traceId: 'a'.repeat(32) })
+    ).answer;
+    const [span] = exporter.getFinishedSpans();
+    expect(span?.name).toBe('execute_tool act');
+    expect(span?.spanContext().traceId).toBe('a'.repeat(32));
+    expect(span?.attributes).toEqual({
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': 'act',
+      'gen_ai.tool.call.id': 'c',
+      'gen_ai.agent.id': 'a',
+      'error.type': 'tool_error',
+      team_id: 'team-1',
+      attempt: 1,
+    });
   });
 });
 
