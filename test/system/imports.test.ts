@@ -75,8 +75,10 @@ describe('imports point inwards', () => {
         isIn(target, 'activities/adapters/') &&
         !isIn(file, 'activities/adapters/') &&
         !isType &&
-        // Vectors come from models, which are reached in one way.
-        !['temporal/run-worker.ts', 'activities/memory/model-embedder.ts'].includes(file),
+        // Vectors come from models, which are reached in one way, as programs are started in one way.
+        !['temporal/run-worker.ts', 'activities/memory/model-embedder.ts', 'activities/tools/mcp/stdio.ts'].includes(
+          file,
+        ),
     );
     expect(shown(wrong)).toEqual([]);
   });
