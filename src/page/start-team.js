@@ -22,7 +22,7 @@ export const StartTeam = () => {
     <summary>Start a team of agents</summary>
     <p class="hint">One agent leads; it spawns others, gives them work and waits for them.</p>
     <${ActForm} act=${act} name="Start the team" busyName="Starting…">
-      <label for="team-task">Task</label>
+      <label for="team-task">What it is to do</label>
       <textarea
         id="team-task"
         rows="2"
@@ -45,7 +45,7 @@ export const StartTeam = () => {
       </div>
       <label class="check"
         ><input type="checkbox" checked=${isKept} onChange=${(event) => setKept(event.target.checked)} /> Keep it open
-        for more questions</label
+        when all have ended</label
       >
     <//>
   </details>`;

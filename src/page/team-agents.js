@@ -10,18 +10,20 @@ import { counted } from './units.js';
 /** The latest words of a text. */
 const ending = (text, most = 200) => (text.length > most ? `…${text.slice(-most)}` : text);
 
-/** In a line: what went wrong, whom it waits for, its words as they come, or its answer. */
-const Said = ({ agent }) => {
+/** In a line: what went wrong, what it asks, whom it waits for, its words as they come, or its answer. */
+const Said = ({ agent, asked }) => {
   const { state, error, waitingFor: waits, text, answer, rest } = agent;
   const said = answer ?? (text || rest);
   if (error && !(state === 'CANCELLED' && said))
     return html`<span class="why"><code>${error.code}</code> ${oneLine(error.message)}</span>`;
+  if (asked?.agent_id === agent.agentId)
+    return html`<span class="conflict">asks a person whether it may call ${asked.tool}</span>`;
   if (waits.length > 0)
     return html`<span class="conflict"
       >waits for ${waits.slice(0, 3).join(', ')}${waits.length > 3 && ` and ${waits.length - 3} more`}</span
     >`;
   if (state === 'RUNNING' || state === 'PAUSED')
-    return html`<span class="stream-words">${ending(text) || 'nothing yet'}</span>`;
+    return html`<span class="stream-words">${ending(text || rest || '') || 'nothing yet'}</span>`;
   if (!said) return '';
   const line = oneLine(said, 200);
   return isWhole(line, said) ? line : `${line.replace(/…$/, '')}…`;
@@ -30,7 +32,7 @@ const Said = ({ agent }) => {
 /** A child stands below its parent, moved in as far as there is room. */
 const indent = (depth) => ({ paddingInlineStart: `${Math.min(depth, 8) * 1.125}rem` });
 
-const Row = ({ row, isOpen, toggle }) => {
+const Row = ({ row, asked, isOpen, toggle }) => {
   const { agent, depth } = row;
   const { agentId, parent, role, state, turns, queued, spend } = agent;
   return html`<tr role="row" class=${state === 'RUNNING' ? 'is-live' : ''}>
@@ -48,7 +50,7 @@ const Row = ({ row, isOpen, toggle }) => {
     <td role="cell" class="figure-cell">
       ${counted(turns, 'turn')}<small>$${spend.usd}</small>${queued > 0 && html`<small>${queued} queued</small>`}
     </td>
-    <td role="cell" class="words"><${Said} agent=${agent} /></td>
+    <td role="cell" class="words"><${Said} agent=${agent} asked=${asked} /></td>
   </tr>`;
 };
 
@@ -65,7 +67,13 @@ const Table = ({ rows, model, path, team, open, toggle }) =>
       ${rows.map((row) => {
         const { agent } = row;
         const isOpen = open.has(agent.agentId);
-        return html`<${Row} key=${agent.agentId} row=${row} isOpen=${isOpen} toggle=${() => toggle(agent.agentId)} />
+        return html`<${Row}
+            key=${agent.agentId}
+            row=${row}
+            asked=${model.status.asked_call}
+            isOpen=${isOpen}
+            toggle=${() => toggle(agent.agentId)}
+          />
           ${isOpen &&
           html`<tr key="${agent.agentId} more" role="row" class="agent-more">
             <td role="cell" colspan=${columns.length}>

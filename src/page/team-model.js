@@ -30,7 +30,7 @@ const newAgent = (agentId) => ({
   queued: 0,
   /** What it says, as it says it. */
   ...emptyText(),
-  /** What of its last turn is kept: its answer, or what one that was broken off had said. */
+  /** What its status has: the answer of its last turn, and its words, where the stream has not told them. */
   answer: null,
   rest: null,
   error: null,
@@ -68,9 +68,8 @@ export const takeStatus = (model, status) => {
     const agent = agentIn(model, told.agent_id);
     if (isOlder(told, agent)) continue;
     beginTurn(agent, told.turns);
-    const { parent, role, state, queued, error, spend } = told;
-    const rest = told.streaming ? null : told.text;
-    Object.assign(agent, { parent, role, state, queued, error, spend, rest, answer: told.result });
+    const { parent, role, state, queued, error, spend, text: rest, result: answer } = told;
+    Object.assign(agent, { parent, role, state, queued, error, spend, rest, answer });
     agent.waitingFor = told.waiting_for;
   }
   if (model.events.length === 0) model.state = status.state;

@@ -1,7 +1,7 @@
 import { html, useState } from '/vendor/htm-preact.js';
 import { pathOf, post } from './api.js';
 import { FeedbackHistory } from './feedback-history.js';
-import { isEnded, ordinaryWaits, sentence } from './model.js';
+import { firstLine, isEnded, ordinaryWaits, sentence } from './model.js';
 import { FactList, Faults } from './parts.js';
 import { RequestPanel } from './request-panel.js';
 import { Agents } from './team-agents.js';
@@ -21,8 +21,9 @@ const toneOf = ({ state, result, error }) => {
 };
 
 /** What it waits for, beside the agents that run. */
-const whyWords = ({ waiting, stats }) => {
-  if (waiting?.for === 'person') return `${sentence(waiting.detail)} It goes on by ${waiting.who_can_unblock}.`;
+const whyWords = ({ waiting, stats, asked_call: asked }) => {
+  if (asked) return null;
+  if (waiting?.for === 'person') return `${sentence(waiting.detail)} Unblocked by ${waiting.who_can_unblock}.`;
   const { queue_depth: inLine, max_concurrent: slots } = stats;
   return inLine > 0 ? `${inLine} in line for ${slots === 1 ? 'the one slot' : `one of ${slots} slots`}.` : null;
 };
@@ -103,7 +104,11 @@ export const TeamBody = ({ model, isLive, team = null, asked = null }) => {
       html`<${Controls} path=${path} status=${status} agents=${[...model.agents.values()]} refresh=${team.refresh} />`}
     <//>
     <${Agents} model=${model} path=${path} team=${team} isLive=${isLive} />
-    <${FeedbackHistory} title="What people have said of calls" feedback=${status.feedback} nameOf=${() => 'May it?'} />
+    <${FeedbackHistory}
+      title="What people have said of calls"
+      feedback=${status.feedback}
+      nameOf=${({ prompt }) => firstLine(prompt)}
+    />
     ${talk.length > 0 &&
     html`<section aria-labelledby="talk-title">
       <h2 id="talk-title">Messages and delegations</h2>

@@ -129,6 +129,8 @@ describe('what is known of an agent', () => {
     expect(says(model, 'a', 1, 50, 'far')).toBe(false);
     hear(model, moves('a', 'RUNNING', 2));
     expect(model.agents.get('a')?.text).toBe('');
+    page.takeStatus(model, of(told('a', { turns: 2, streaming: true, text: 'unheard' })));
+    expect(model.agents.get('a')).toMatchObject({ text: '', rest: 'unheard' });
     expect(says(model, 'nobody', 1, 9, 'x')).toBe(true);
   });
 

@@ -78,7 +78,7 @@ describePage('the page of a team', () => {
 
     await act('Pause all');
     await heading(2, 'Paused');
-    await region('Paused').getByText('It goes on by whoever resumes the team.').waitFor();
+    await region('Paused').getByText('Unblocked by whoever resumes the team.').waitFor();
     await act('Resume all');
     await heading(2, '2 agents run');
     await act('Cancel a');
@@ -136,13 +136,16 @@ describePage('the page of a team', () => {
     });
     const id = await start({ agents: [lead] });
     const asked = region('May this call be made?');
+    await row('lead').getByText('asks a person whether it may call send_message').waitFor();
     await asked.getByText('Exactly what is approved, as JSON').click();
     expect(await asked.getByRole('group', { name: 'What is approved' }).textContent()).toContain(readable);
     await asked.getByLabel('Your name').fill('anna');
     await asked.getByRole('button', { name: /^a Approve/i }).click();
     await asked.getByRole('button', { name: 'Send' }).click();
     await heading(2, 'All agents have ended');
-    await region('What people have said of calls').getByText('anna: approve').waitFor();
+    const said = region('What people have said of calls');
+    await said.getByText('May agent "lead" call send_message?').waitFor();
+    await said.getByText('anna: approve').waitFor();
     await talk().getByText('lead → a person', { exact: true }).waitFor();
     await talk().getByText(readable).waitFor();
     expect((await product.teams.status(id)).state).toBe('COMPLETED');
