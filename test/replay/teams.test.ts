@@ -1,0 +1,201 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
+import { type OpenTeamBody, openTeamSchema } from '../../src/contracts/team.js';
+import type { AgentStateName, TeamStatus } from '../../src/contracts/team-status.js';
+import { planOf } from '../../src/domain/team/setup.js';
+import { exportOfHistory } from '../../temporal/history-file.js';
+import { createReplayer } from '../../temporal/replaying.js';
+import { createTeamsClient } from '../../temporal/teams-client.js';
+import { historyText } from '../support/history-text.js';
+import type { Product } from '../support/product.js';
+import { describeReplays, type Story } from '../support/replays.js';
+import { calls, hangs, says } from '../support/team-bodies.js';
+import { teamSetup } from '../support/team-play.js';
+
+const folder = fileURLToPath(new URL('./histories/', import.meta.url));
+
+/** Keeps the history of an agent's turn beside that of its team, once it has begun and ended. */
+const keepTurn = async (product: Product, workflowId: string, name: string): Promise<void> => {
+  const handle = product.client.workflow.getHandle(workflowId);
+  const hasBegun = (): Promise<boolean> =>
+    handle.describe().then(
+      () => true,
+      () => false,
+    );
+  while (!(await hasBegun())) await new Promise((resolve) => setTimeout(resolve, 50));
+  await handle.result();
+  writeFileSync(`${folder}agent-${name}.json`, historyText(await handle.fetchHistory()));
+};
+const story = (body: OpenTeamBody, act?: Story['act']): Story => ({
+  start: (product, id) => product.teams.start({ ...body, id }),
+  ...(act && { act }),
+});
+const over = ({ ended_at: endedAt }: TeamStatus): boolean => endedAt !== null;
+const streams = (product: Product, id: string): Promise<TeamStatus> =>
+  product.teams.until(id, ({ agents }) => agents.every(({ streaming }) => streaming));
+const reaches = (agentId: string, state: AgentStateName) => (status: TeamStatus) =>
+  status.agents.some((agent) => agent.agent_id === agentId && agent.state === state);
+const lastCheckpoint = async (product: Product, id: string): Promise<number> => {
+  const { items } = (await product.get(`/v1/teams/${id}/checkpoints`)).body as { items: { sequence_num: number }[] };
+  return items.at(-1)!.sequence_num;
+};
+
+const lead = says('lead', [
+  calls(['spawn_sub_agent', { id: 'reader', initial_prompt: 'read' }], ['wait_for_agents', { ids: ['reader'] }]),
+  calls(['fly', {}], ['delegate', { child: 'reader', content: 'again' }]),
+  'The reader is done.',
+]);
+const asking = (over: Partial<OpenTeamBody> = {}): OpenTeamBody => ({
+  agents: [says('a', [calls(['get_context_info', {}]), 'Done.'], { approvals: [{ tool: 'get_*', when: 'always' }] })],
+  ...over,
+});
+const answers =
+  (response: string, name: string): NonNullable<Story['act']> =>
+  async (product, id) => {
+    const { feedback } = await product.teams.until(id, ({ asked_call: call }) => call !== null);
+    const { request } = feedback.find(({ state }) => state === 'open')!;
+    await product.post(`/v1/teams/${id}/feedback`, {
+      request_id: request.request_id,
+      response,
+      provided_by: 'anna',
+    });
+    await keepTurn(product, `${id}.agent.a.1`, name);
+  };
+
+const stories: Record<string, Story> = {
+  completed: story(
+    { agents: [lead, says('b', [{ final: 'two' }])], max_concurrent: 2 },
+    async (product, id) => await keepTurn(product, `${id}.agent.lead.1`, 'returned-after-calls-of-tools'),
+  ),
+  'completed-with-files': story(
+    {
+      agents: [
+        says('a', [calls(['write_file', { path: 'x', content: 'y' }], ['read_file', { path: 'x' }]), 'Done.'], {
+          tools: ['write_file', 'read_file'],
+        }),
+      ],
+    },
+    async (product, id) => await keepTurn(product, `${id}.agent.a.1`, 'returned-after-files'),
+  ),
+  'completed-after-a-pause': story(
+    {
+      agents: [
+        says('a', [{ after_ms: 700, final: { text: '', tool_calls: [{ name: 'get_context_info' }] } }, 'Done.']),
+      ],
+    },
+    async (product, id) => {
+      await product.teams.until(id, reaches('a', 'RUNNING'));
+      await product.post(`/v1/teams/${id}/agents/a/pause`);
+      await product.post(`/v1/teams/${id}/messages`, { content: 'Mind the gap.', target: 'a' });
+      await product.post(`/v1/teams/${id}/agents/a/resume`);
+      await keepTurn(product, `${id}.agent.a.1`, 'returned-after-a-pause-and-mail');
+    },
+  ),
+  'completed-paused-as-a-whole': story(
+    { agents: [says('a', [{ after_ms: 500, final: 'one' }]), says('b', ['two'])], max_concurrent: 1 },
+    async (product, id) => {
+      await product.teams.until(id, reaches('a', 'RUNNING'));
+      await product.post(`/v1/teams/${id}/pause`);
+      await product.teams.until(id, ({ state }) => state === 'PAUSED');
+      await product.post(`/v1/teams/${id}/resume`);
+    },
+  ),
+  'completed-after-patterns': story(
+    {
+      keep_open: true,
+      agents: [says('a', ['one', 'two'], { role: 'reader' })],
+      lite_agents: [{ role: 'voter', adapter: { kind: 'scripted', script: [{ final: 'yes' }] } }],
+    },
+    async (product, id) => {
+      await product.post(`/v1/teams/${id}/role-chain`, { content: 'what', roles: ['reader', 'voter'] });
+      await product.post(`/v1/teams/${id}/agents`, says('c', ['three']));
+      await product.post(`/v1/teams/${id}/close`);
+    },
+  ),
+  'completed-approved': story(asking(), answers('approve', 'returned-after-an-approval')),
+  'completed-rejected': story(asking(), answers('reject', 'returned-after-a-rejection')),
+  'completed-expired': story(
+    asking({ approval: { timeout_ms: 300 } }),
+    async (product, id) => await keepTurn(product, `${id}.agent.a.1`, 'returned-after-an-expiry'),
+  ),
+  'completed-restored': story({ agents: [lead, says('b', ['two'])] }, async (product, id) => {
+    await product.teams.until(id, over);
+    await product.post(`/v1/teams/${id}/restore`, { checkpoint: 2, reason: 'again' });
+    await keepTurn(product, `${id}.agent.lead.1.e1`, 'returned-after-a-restore');
+  }),
+  'completed-forked': {
+    start: async (product, id) => {
+      const origin = await product.teams.run({ id: `${id}-origin`, agents: [says('a', ['one', 'two'])] });
+      const checkpoint = await lastCheckpoint(product, origin.id);
+      const change = { agents: [{ agent_id: 'a', prompt: 'something else' }] };
+      await product.post(`/v1/teams/${origin.id}/fork`, { id, checkpoint, change });
+    },
+  },
+  'completed-continued': {
+    start: async (product, id) => {
+      const { client, taskQueue } = product;
+      const agents = [
+        says('a', [...Array.from({ length: 8 }, () => calls(['get_context_info', {}])), 'Done.']),
+        says('b', ['two']),
+      ].map((agent) => planOf(openTeamSchema.parse({ agents: [agent] }).agents[0]!));
+      const setup = teamSetup({ id, agents, keepOpen: false, continueAfterEvents: 40 });
+      await createTeamsClient({ client, taskQueue }).start(setup, id, { isRepeatable: false, request: {} });
+    },
+    act: async (product, id) => await keepTurn(product, `${id}.agent.a.1`, 'returned-after-it-continued'),
+  },
+  failed: story(
+    { agents: [says('a', [calls(['get_context_info', {}]), 'never'], { max_rounds: 1 })] },
+    async (product, id) => await keepTurn(product, `${id}.agent.a.1`, 'thrown-at-the-most-rounds'),
+  ),
+  cancelled: story({ agents: [hangs('a'), says('b', ['two'])] }, async (product, id) => {
+    await product.teams.until(id, reaches('b', 'COMPLETED'));
+    await product.post(`/v1/teams/${id}/cancel`);
+    await keepTurn(product, `${id}.agent.a.1`, 'stopped');
+  }),
+  'cancelled-agent-by-agent': story({ agents: [hangs('a'), hangs('b')] }, async (product, id) => {
+    await streams(product, id);
+    for (const agentId of ['a', 'b']) await product.post(`/v1/teams/${id}/agents/${agentId}/cancel`);
+  }),
+};
+
+describeReplays('team', /^(COMPLETED|FAILED|CANCELLED)$/, stories, (product, id) => product.teams.status(id));
+
+describe('a recorded history of the turn of an agent', () => {
+  const replayer = createReplayer({ bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '' });
+  afterAll(() => replayer.close());
+  const names = [
+    'returned-after-a-pause-and-mail',
+    'returned-after-a-rejection',
+    'returned-after-a-restore',
+    'returned-after-an-approval',
+    'returned-after-an-expiry',
+    'returned-after-calls-of-tools',
+    'returned-after-files',
+    'returned-after-it-continued',
+    'stopped',
+    'thrown-at-the-most-rounds',
+  ];
+  const textOf = (name: string): string => readFileSync(`${folder}agent-${name}.json`, 'utf8');
+
+  test.each(names)('replays: %s', async (name) => {
+    const history = historyFromJSON(JSON.parse(textOf(name)));
+    await replayer.replay({ history, workId: name });
+    const last = history.events?.at(-1)?.workflowExecutionCompletedEventAttributes;
+    const { outcome } = JSON.parse(Buffer.from(last?.result?.payloads?.[0]?.data ?? []).toString()) as {
+      outcome: { type: string };
+    };
+    expect(name.startsWith(outcome.type)).toBe(true);
+  });
+
+  test('is there for each way in which one ends', () => {
+    const files = readdirSync(folder).filter((file) => file.startsWith('agent-'));
+    expect(files.toSorted()).toEqual(names.map((name) => `agent-${name}.json`));
+  });
+
+  test('is known by its type to what checks a deployment, as is that of its team', async () => {
+    expect(await exportOfHistory('turn', textOf('stopped'))).toMatchObject({ kind: 'agent' });
+    const team = readFileSync(`${folder}team-cancelled.json`, 'utf8');
+    expect(await exportOfHistory('team', team)).toMatchObject({ kind: 'team', id: 'recorded-cancelled' });
+  });
+});
