@@ -32,12 +32,6 @@ const originOf = ({ protocol, hostname, port }: URL): string =>
 
 const urlOf = (input: Parameters<Fetch>[0]): URL => new URL(input instanceof Request ? input.url : input);
 
-export interface A2aConnection {
-  client: Client;
-  /** What the last refusal of the server was, which the SDK tells in its own words. */
-  refusal: () => ParleyError | null;
-}
-
 /**
  * A fetch that stays with the origin of the agent's card, so that a card cannot send what is asked, or a key, elsewhere.
  */

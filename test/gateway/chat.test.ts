@@ -144,6 +144,7 @@ describe('a chat completion', () => {
       ((await product.get('/v1/sessions?limit=200')).body as { items: { id: string; state: string }[] }).items;
     let id: string | undefined;
     while (id === undefined) {
+      await new Promise((resolve) => setTimeout(resolve, 30)); // visibility follows after a moment
       for (const item of await sessions()) {
         if (item.state !== 'STREAMING') continue;
         if ((await product.status(item.id)).labels['label'] === label) ({ id } = item);
@@ -283,7 +284,7 @@ describe('a chat completion with keys', () => {
     const { ask, sessions, draining } = start();
     const asked = ask('acme', { stream: true, parley: { id: 'mine' } }).then(({ text }) => text);
     while (!sessions.held.has('mine') || sessions.asked.length === 0)
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((resolve) => setTimeout(resolve, 5));
     draining.abort();
     const text = await asked;
     expect(text).toMatch(/"code":"unavailable"/);
