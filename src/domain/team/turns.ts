@@ -3,7 +3,7 @@ import { askInContext } from './contexts.js';
 import { moveAgent, replaceAgent, type TeamDraft } from './draft.js';
 import type { TurnEnd } from './outcome.js';
 import { offerCall } from './spending.js';
-import { type AgentRecord, agentOf, hasEnded, isIdle, type Turn } from './state.js';
+import { type AgentRecord, hasEnded, isIdle, type Turn } from './state.js';
 
 const keptLatencies = 500;
 
@@ -79,9 +79,8 @@ export const finish = (
 
 /** Whoever has ended and was asked for more joins the line again, behind those that wait already by the number of the run. */
 export const takeNext = (draft: TeamDraft): void => {
-  for (const { plan } of draft.team.agents) {
-    const agent = agentOf(draft.team, plan.agentId);
-    const [turn, ...queue] = agent?.queue ?? [];
-    if (agent && turn && hasEnded(agent)) moveAgent(draft, agent, 'ASK', { ...fresh, turn, queue });
+  for (const agent of draft.team.agents) {
+    const [turn, ...queue] = agent.queue;
+    if (turn && hasEnded(agent)) moveAgent(draft, agent, 'ASK', { ...fresh, turn, queue });
   }
 };
