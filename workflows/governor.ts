@@ -24,12 +24,14 @@ import { heardOfBusy, isForgettable, silentAt, silentWorkers } from '../src/doma
 import { isSaid } from '../src/domain/governor/said.js';
 import type { Grant } from '../src/domain/governor/state.js';
 import { providerStatus } from '../src/domain/governor/view.js';
-import { exchangeUpdate, saidSignal } from './governor-messages.js';
+import { exchangeUpdate, saidUpdate } from './governor-messages.js';
 import { statusQuery } from './messages.js';
 import { refusal } from './work.js';
 
 /** Without a call for so long a governor ends itself; the next call starts another one. */
 const idleMs = 3_600_000;
+/** Events after which it continues as new: whoever takes over from a dead worker replays them first. */
+const longestHistory = 1_500;
 /** Answers held back at a time: a server takes ten updates of a workflow at once, and others have to get through. */
 const mostHeld = 6;
 /** By which each worker that waits lengthens the pause of those whose answers are not held back. */
@@ -201,12 +203,13 @@ export async function governor(start: GovernorStart): Promise<void> {
     );
   const run = new GovernorRun(start);
   setHandler(statusQuery, run.status, { description: "The provider's limits, what is used of them, and who waits" });
-  setHandler(saidSignal, run.take, { description: 'What a worker wants or has ended' });
+  setHandler(saidUpdate, run.take, { description: 'What a worker wants or has ended' });
   setHandler(exchangeUpdate, run.exchange, { description: 'The same, answered once a call of the worker may go out' });
   for (;;) {
     await condition(() => run.isStirred);
     run.step();
-    const isLong = workflowInfo().continueAsNewSuggested;
+    const { continueAsNewSuggested, historyLength } = workflowInfo();
+    const isLong = continueAsNewSuggested || historyLength >= longestHistory;
     if (!isLong && !run.isSpent) continue;
     await run.close();
     if (run.isStirred) run.step();

@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type Client, isGrpcServiceError, WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  type Client,
+  isGrpcServiceError,
+  WithStartWorkflowOperation,
+  type WorkflowHandle,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import {
   type GovernorAnswer,
   governorId,
@@ -8,7 +14,7 @@ import {
   governorWorkflowType,
 } from '../../src/domain/governor/messages.js';
 import type { GovernorSettings } from '../../src/domain/governor/state.js';
-import { exchangeUpdate, saidSignal } from '../../workflows/governor-messages.js';
+import { exchangeUpdate, saidUpdate } from '../../workflows/governor-messages.js';
 
 /** A worker's way to the governors, by provider alone. */
 export interface GovernorLink {
@@ -32,6 +38,15 @@ const isGone = (error: unknown): boolean => {
     if (isGrpcServiceError(cause) && cause.code === notFound) return true;
   }
   return false;
+};
+
+const isRunning = async (handle: WorkflowHandle): Promise<boolean> => {
+  try {
+    return (await handle.describe()).status.name === 'RUNNING';
+  } catch (error) {
+    if (isGone(error)) return false;
+    throw error;
+  }
 };
 
 export const createGovernorLink = (client: Client, taskQueue: string): GovernorLink => {
@@ -75,12 +90,15 @@ export const createGovernorLink = (client: Client, taskQueue: string): GovernorL
       });
     },
     say: async (provider, said) => {
+      const handle = client.workflow.getHandle(governorId(taskQueue, provider));
       try {
-        await client.workflow.getHandle(governorId(taskQueue, provider)).signal(saidSignal, said);
+        await handle.executeUpdate(saidUpdate, { args: [said], updateId: randomUUID() });
         return true;
       } catch (error) {
-        if (isGone(error)) return false;
-        throw error;
+        if (!isGone(error)) throw error;
+        // One run may have closed, and the next not have heard it.
+        if (await isRunning(handle)) throw error;
+        return false;
       }
     },
   };

@@ -43,7 +43,7 @@ const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
 
 /**
  * One worker's calls of one provider, and its conversation with the governor: while calls wait one question is open, and what is
- * to be said meanwhile goes by signal. Whatever is lost on the way is said again: nothing of it counts twice.
+ * to be said meanwhile goes beside it. Whatever is lost on the way is said again: nothing of it counts twice.
  */
 export class ProviderLine {
   private readonly waiting = new Map<string, WaitingCall>();

@@ -80,6 +80,32 @@ describe('the limits of a provider hold', () => {
     }
   });
 
+  test('over the end of a history: the next run knows what waits and what is under way', async () => {
+    const limits = { requests: 6, concurrency: 2, window_ms: 2_000, burst: 1 };
+    const { call, arrivals, until, id } = await rig.install(2, limits);
+    const handle = rig.client.workflow.getHandle(id);
+    const calls = Array.from({ length: 4 }, (_, index) => call(index % 2, { ms: 20 }));
+    await until((status) => countOf(status, 'under_way') + countOf(status, 'waiting') > 0);
+    const { runId } = await handle.describe();
+    const noise = { worker: 'noise', events: [{ type: 'withdrawn', id: 'nobody' }] };
+    while ((await handle.describe()).runId === runId)
+      await Promise.all([1, 2, 3].map(() => handle.executeUpdate('said', { args: [noise] })));
+    calls.push(call(0), call(1));
+    expect(await Promise.all(calls)).toEqual(Array(calls.length).fill('final'));
+    expect(mostAtOnce(arrivals())).toBeLessThanOrEqual(2);
+    expect(mostInAnyWindow(arrivals(), limits.window_ms).requests).toBeLessThanOrEqual(6);
+    await until((status) => countOf(status, 'under_way') + countOf(status, 'waiting') === 0);
+  });
+
+  test('by messages of workers alone: what is none of them changes nothing', async () => {
+    const { call, id } = await rig.install(1, {});
+    expect(await call(0)).toBe('final');
+    const handle = rig.client.workflow.getHandle(id);
+    for (const said of [null, 'wanted', {}, { worker: 'w', events: [{ type: 'wanted' }] }, { worker: 'w', events: {} }])
+      await handle.executeUpdate('said', { args: [said] });
+    expect(await call(0)).toBe('final');
+  });
+
   test('over a restart of the server: who waited goes on waiting, and goes', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-governor-'));
     const [port] = await freePorts(1);
