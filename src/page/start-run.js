@@ -88,7 +88,7 @@ export const StartRun = () => {
   return html`<details class="start-more">
     <summary>Start runs</summary>
     <p class="hint">
-      Phases of steps: sessions, debates, fan-outs, refinements, commands, and gates at which it asks a person.
+      Phases of steps: sessions, debates, fan-outs, refinements, teams, commands, and gates at which it asks a person.
     </p>
     <${ActForm} act=${act} name="Start" busyName="Starting…">
       <label for="definition">Definition, as YAML or JSON</label>
