@@ -6,6 +6,7 @@ import { describeWithSandbox } from '../support/describe-with.js';
 import { call, makeInstallation, type Running, until } from '../support/installation.js';
 import { findSandbox } from '../support/parts.js';
 import { type Received, type Receiver, startReceiver } from '../support/webhook-receiver.js';
+import { killedTeam } from './killed-team.js';
 import { idOf, isHeld, killedDebates, letGo, workspaceOf } from './killed-debates.js';
 
 const installation = makeInstallation();
@@ -28,6 +29,7 @@ const underWay = {
   ],
 };
 const debates = findSandbox() === null ? [] : Object.entries(killedDebates);
+const team = findSandbox() === null ? null : killedTeam(installation.folder);
 
 /** Everything is killed once, in the middle of all of them. */
 describe('when everything is killed', () => {
@@ -48,6 +50,7 @@ describe('when everything is killed', () => {
       if (holds) await begin('/v1/debates', { ...body(workspaceOf(name)), id: idOf(name) });
     for (const [name, { holds }] of debates)
       while (holds && !isHeld(workspaceOf(name), holds.name)) await new Promise((resolve) => setTimeout(resolve, 50));
+    await team?.begin(first.url);
     // It has come to the receiver, which does not answer, so that nobody knows of it.
     const [delivered] = await receiver.until('told', 1);
     before = { quickEvents: (await call(first.url, '/v1/sessions/quick/events')).text, delivered: delivered! };
@@ -67,6 +70,7 @@ describe('when everything is killed', () => {
         if (when) await until<DebateStatus>(first.url, `/v1/debates/${idOf(name)}`, when);
       }),
     ]);
+    await team?.speak(first.url);
     await installation.kill(first);
     receiver.answers.splice(0);
     for (const [name, { holds }] of debates) if (holds?.untilKilled) letGo(workspaceOf(name), holds.name);
@@ -127,6 +131,12 @@ describe('when everything is killed', () => {
       },
       60_000,
     );
+  });
+
+  describeWithSandbox('in the middle of calls of models and tools, a wait, a pause and a question,', () => {
+    test('a team goes on where it was, and what had ended is not done again', async () => {
+      await team?.check(second.url);
+    }, 120_000);
   });
 
   describe('once more, by a drain,', () => {
