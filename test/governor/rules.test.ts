@@ -1,0 +1,102 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { retryAfterMs } from '../../activities/governor/governed-fetch.js';
+import { mostTokens } from '../../activities/governor/tokens.js';
+import { loadConfig } from '../../src/config.js';
+import { isForgettable, silentAt, silentWorkers } from '../../src/domain/governor/presence.js';
+import { isSaid } from '../../src/domain/governor/said.js';
+import { limitsFor } from '../../src/limit-settings.js';
+import { GovernorPlay } from '../support/governor-play.js';
+import { scratchFolder } from '../support/scratch.js';
+
+const settingsOf = (text: string) => loadConfig({ PARLEY_PROVIDER_LIMITS: text }).limits;
+
+describe('PARLEY_PROVIDER_LIMITS', () => {
+  const text = '{"providers":{"lab":{"requests":60},"free":null},"weights":{"acme":2}}';
+
+  test('is JSON, or a file that holds it', () => {
+    const file = join(scratchFolder(), 'limits.json');
+    writeFileSync(file, text);
+    expect(settingsOf(file)).toEqual(settingsOf(text));
+    expect(settingsOf(text)).toMatchObject({
+      providers: { lab: { requests: 60, concurrency: 10 } },
+      weights: { acme: 2 },
+    });
+  });
+  test.each([
+    ['lab', true, 10],
+    ['lab', false, 10],
+    ['free', true, null],
+    ['unnamed', true, 10],
+    ['simulated', false, null],
+    ['toString', false, null],
+  ])('gives %s, a model: %s, so many calls at a time: %s', (provider, isModel, concurrency) => {
+    expect(limitsFor(settingsOf(text), provider, isModel)?.concurrency ?? null).toBe(concurrency);
+  });
+  test('tells every fault at once', () => {
+    const faulty = '{"providers":{"lab":{"requests":0,"tokenz":1}},"weights":{"acme":-1}}';
+    expect(() => settingsOf(faulty)).toThrow(/lab\.requests[\s\S]*lab: [\s\S]*tokenz[\s\S]*weights\.acme/);
+    expect(() => settingsOf('{"providers"')).toThrow(/must be JSON such as/);
+    expect(() => settingsOf('/none/such.json')).toThrow(/ENOENT/);
+  });
+});
+
+describe('what a provider says of waiting', () => {
+  const now = Date.parse('2026-05-01T00:00:00Z');
+  test.each([
+    [{ 'retry-after': '2' }, 2_000],
+    [{ 'retry-after': '0.5' }, 500],
+    [{ 'retry-after-ms': '120', 'retry-after': '9' }, 120],
+    [{ 'retry-after': 'Fri, 01 May 2026 00:00:07 GMT' }, 7_000],
+    [{ 'retry-after': 'Thu, 30 Apr 2026 00:00:07 GMT' }, 0],
+    [{ 'retry-after': 'soon' }, null],
+    [{}, null],
+  ])('in %j is %s ms', (headers, milliseconds) => {
+    expect(retryAfterMs(new Headers(headers as Record<string, string>), now)).toBe(milliseconds);
+  });
+});
+
+test.each([
+  ['', 0],
+  ['abcd', 2],
+  ['abc', 2],
+  ['日本', 4],
+  ['a日', 3],
+])('%j is at most %i tokens', (text, tokens) => expect(mostTokens(text)).toBe(tokens));
+
+describe('a worker of which nothing is heard', () => {
+  test('is gone after a lease, where calls of it wait', () => {
+    const play = new GovernorPlay({ limits: { requests: 1, tokens: null, concurrency: null } });
+    play.want({ id: 'a', worker: 'w1' }, { id: 'b', worker: 'w2' });
+    const { leaseMs } = play.state.settings;
+    const heard = { w1: play.now, w2: play.now + 1 };
+    expect(silentAt(play.state, heard)).toBe(play.now + leaseMs);
+    expect(silentWorkers(play.state, heard, play.now + leaseMs)).toEqual([{ type: 'dead', worker: 'w1' }]);
+    expect(isForgettable(play.state, play.now)).toBe(false);
+  });
+  test('loses what it does not name when it is heard', () => {
+    const play = new GovernorPlay({ limits: { requests: null, tokens: null, concurrency: 5 } });
+    play.want({ id: 'a', worker: 'w1' }, { id: 'b', worker: 'w1' });
+    play.now += play.state.settings.leaseMs - 1;
+    play.say([{ type: 'alive', worker: 'w1', ids: ['b'] }]);
+    play.after(1);
+    expect(play.state.grants.map(({ id }) => id)).toEqual(['b']);
+  });
+});
+
+test.each([
+  [null, false],
+  [{ worker: 'w', events: [] }, true],
+  [{ worker: 'w', events: {} }, false],
+  [{ worker: 'w', events: [{ type: 'unheard of' }] }, false],
+  [{ worker: 'w', events: [{ type: 'toString' }] }, false],
+  [{ worker: 'w', events: [{ type: 'withdrawn', id: 'a' }] }, true],
+  [
+    {
+      worker: 'w',
+      events: [{ type: 'wanted', demand: { id: 'a', tenant: 't', model: 'm', worker: 'w', tokens: 1, tier: 'tin' } }],
+    },
+    false,
+  ],
+  [{ worker: 'w', events: [], settings: { provider: 'p' } }, false],
+])('%j is what workers say: %s', (said, isOne) => expect(isSaid(said)).toBe(isOne));
