@@ -30,7 +30,7 @@ export const describeWaiting = (team: TeamState): Waiting | null => {
       return {
         for: 'lane',
         since,
-        detail: `${count(team, 'RUNNING')} agents run, ${count(team, 'PAUSED')} are paused, ${inQueue} wait for one of ${team.setup.maxConcurrent} slots`,
+        detail: `agents: ${count(team, 'RUNNING')} running, ${count(team, 'PAUSED')} paused, ${inQueue} waiting for one of ${team.setup.maxConcurrent} slots`,
         who_can_unblock: 'the agents, or a cancel',
       };
     case 'approval': {

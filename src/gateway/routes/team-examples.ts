@@ -97,7 +97,7 @@ export const teamStatusExample: TeamStatus = {
   waiting: {
     for: 'lane',
     since: at,
-    detail: '2 agents run, 0 are paused, 0 wait for one of 4 slots',
+    detail: 'agents: 2 running, 0 paused, 0 waiting for one of 4 slots',
     who_can_unblock: 'the agents, or a cancel',
   },
   result: null,
