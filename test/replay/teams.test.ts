@@ -27,6 +27,14 @@ const keepTurn = async (product: Product, workflowId: string, name: string): Pro
   await handle.result();
   writeFileSync(`${folder}agent-${name}.json`, historyText(await handle.fetchHistory()));
 };
+/** Until no call of a turn is under way: it is paused, and what it would do next waits. */
+const isAtRest = async (product: Product, workflowId: string): Promise<void> => {
+  const calling = async (): Promise<boolean> => {
+    const { raw } = await product.client.workflow.getHandle(workflowId).describe();
+    return (raw.pendingActivities ?? []).length > 0;
+  };
+  while (await calling()) await new Promise((resolve) => setTimeout(resolve, 50));
+};
 const story = (body: OpenTeamBody, act?: Story['act']): Story => ({
   start: (product, id) => product.teams.start({ ...body, id }),
   ...(act && { act }),
@@ -87,6 +95,7 @@ const stories: Record<string, Story> = {
     async (product, id) => {
       await product.teams.until(id, reaches('a', 'RUNNING'));
       await product.post(`/v1/teams/${id}/agents/a/pause`);
+      await isAtRest(product, `${id}.agent.a.1`);
       await product.post(`/v1/teams/${id}/messages`, { content: 'Mind the gap.', target: 'a' });
       await product.post(`/v1/teams/${id}/agents/a/resume`);
       await keepTurn(product, `${id}.agent.a.1`, 'returned-after-a-pause-and-mail');
@@ -198,4 +207,52 @@ describe('a recorded history of the turn of an agent', () => {
     const team = readFileSync(`${folder}team-cancelled.json`, 'utf8');
     expect(await exportOfHistory('team', team)).toMatchObject({ kind: 'team', id: 'recorded-cancelled' });
   });
+});
+
+interface HistoryFile {
+  events: {
+    eventTime: string;
+    timerStartedEventAttributes?: object;
+    activityTaskScheduledEventAttributes?: object;
+    activityTaskCompletedEventAttributes?: object;
+  }[];
+}
+
+/** A recorded history in which two hours passed before the first event that says a word; how it stood until then. */
+const twoHoursLater = (file: string, word: string) => {
+  const history = JSON.parse(readFileSync(`${folder}${file}.json`, 'utf8')) as HistoryFile;
+  const saying = (text: string): boolean =>
+    [...text.matchAll(/"data":"([^"]+)"/g)].some(([, data]) => Buffer.from(data!, 'base64').toString().includes(word));
+  const place = history.events.findIndex((event) => saying(JSON.stringify(event)));
+  const before = history.events.slice(0, place);
+  const count = (name: keyof HistoryFile['events'][number]): number => before.filter((event) => event[name]).length;
+  const open = count('activityTaskScheduledEventAttributes') - count('activityTaskCompletedEventAttributes');
+  const events = history.events.map((event, index) => {
+    const later = new Date(Date.parse(event.eventTime) + 7_200_000).toISOString();
+    return index < place ? event : { ...event, eventTime: later };
+  });
+  return { history: historyFromJSON({ events }), place, timers: count('timerStartedEventAttributes'), open };
+};
+
+describe('two hours of a pause, by a clock that is moved,', () => {
+  const replayer = createReplayer({ bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '' });
+  afterAll(() => replayer.close());
+
+  test.each([
+    ['team-completed-after-a-pause', 'RESUME_AGENT'],
+    ['agent-returned-after-a-pause-and-mail', 'GO_ON'],
+  ])(
+    'change nothing: in %s nothing runs and nothing is due meanwhile, and all is decided as before',
+    async (file, word) => {
+      const { history, place, timers, open } = twoHoursLater(file, word);
+      expect([place > 0, timers, open]).toEqual([true, 0, 0]);
+      const outcomes: TeamStatus[] = [];
+      const onOutcome = (outcome: object): void => void outcomes.push(outcome as TeamStatus);
+      await replayer.replay({ history, workId: 'recorded-completed-after-a-pause', onOutcome });
+      for (const { state, agents, started_at: began, ended_at: endedAt } of outcomes) {
+        expect([state, agents.map(({ result, turns }) => [result, turns])]).toEqual(['COMPLETED', [['Done.', 1]]]);
+        expect(Date.parse(endedAt!) - Date.parse(began)).toBeGreaterThan(7_200_000);
+      }
+    },
+  );
 });
