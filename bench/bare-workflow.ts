@@ -1,4 +1,4 @@
-import { condition, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
+import { condition, defineSignal, executeChild, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 
 /** The yardstick: the same five waits as plain Temporal has them, one activity each, and nothing else. */
 const { wait } = proxyActivities<{ wait(milliseconds: number): Promise<string> }>({ startToCloseTimeout: '1 minute' });
@@ -10,6 +10,15 @@ export async function bare(lanes: number, milliseconds: number): Promise<string[
 /** The yardstick of debates: so many activities, one after the other. */
 export async function bareInARow(count: number, milliseconds: number): Promise<number> {
   for (let done = 0; done < count; done += 1) await wait(milliseconds);
+  return count;
+}
+
+/** The yardstick of agents: so many child workflows of one activity each, one after the other. */
+export async function bareChildren(count: number): Promise<number> {
+  for (let done = 1; done <= count; done += 1) {
+    const workflowId = `${workflowInfo().workflowId}.${done}`;
+    await executeChild(bareInARow, { workflowId, args: [1, 0], workflowTaskTimeout: '2s' });
+  }
   return count;
 }
 

@@ -1,3 +1,4 @@
+import { agents } from './agents.js';
 import { checkpoints } from './checkpoints.js';
 import { debate } from './debate.js';
 import { fanOut } from './fan-out.js';
@@ -6,9 +7,12 @@ import { limitsOverWorkers } from './limits/index.js';
 import { refinement } from './refinement.js';
 import { sessions } from './sessions.js';
 import { snapshot } from './snapshot.js';
+import { team } from './team.js';
 
 const benches: Record<string, () => Promise<void>> = {
   sessions,
+  agents,
+  team,
   checkpoints,
   'fan-out': fanOut,
   debate,
