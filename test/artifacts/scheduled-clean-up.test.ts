@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { openStores } from '../../activities/artifacts/index.js';
 import { createHistories } from '../../activities/clean-up/histories.js';
 import { createCleanUp } from '../../activities/clean-up/index.js';
@@ -8,7 +10,8 @@ import { ensureCleanUp } from '../../temporal/clean-up-schedule.js';
 import { hostQueueOf } from '../../temporal/host-queue.js';
 import { startOwnServer } from '../support/own-server.js';
 import { type Product, startProduct } from '../support/product.js';
-import { says } from '../support/session-bodies.js';
+import { says as saysLane } from '../support/session-bodies.js';
+import { calls, hangs, says } from '../support/team-bodies.js';
 
 // It reads the histories of all that a server has.
 let server: Awaited<ReturnType<typeof startOwnServer>>;
@@ -40,7 +43,7 @@ const claims = async (): Promise<string[]> => {
 
 describe('a clean-up of what Temporal keeps', () => {
   test('leaves a session whole as long as it is kept, and nothing of it after that', async () => {
-    const { id } = await product.run({ prompt: 'x'.repeat(200_000), lanes: [says('a', 'blue')] });
+    const { id } = await product.run({ prompt: 'x'.repeat(200_000), lanes: [saysLane('a', 'blue')] });
     const needed = await claims();
     const orphan = await storesHere().claims.put('default', Buffer.alloc(100_000, randomUUID()));
     expect((await cleaned()).claims).toMatchObject({ removed: 1, removed_bytes: 100_000 });
@@ -53,6 +56,36 @@ describe('a clean-up of what Temporal keeps', () => {
     expect((await cleaned(emptied)).claims.removed).toBe(needed.length);
     expect(await claims()).toEqual([]);
   });
+});
+
+describe('a clean-up beside a team', () => {
+  test('leaves what its turns still need and the folders of its agents, and nothing of it once it is kept no more', async () => {
+    const tools = ['write_file'];
+    const writes = says('w', [calls(['write_file', { path: 'x', content: 'y' }]), 'Done.'], { tools });
+    const id = await product.teams.start({ agents: [hangs('a', 'so far', { prompt: 'x'.repeat(90_000) }), writes] });
+    await product.teams.until(
+      id,
+      ({ agents }) => agents.some(({ streaming }) => streaming) && agents.some(({ state }) => state === 'COMPLETED'),
+    );
+    // What is listed follows what happens after a moment, for which the young are spared.
+    const isListed = async () => (await product.client.workflow.count(`WorkflowId STARTS_WITH '${id}'`)).count === 3;
+    while (!(await isListed())) await new Promise((resolve) => setTimeout(resolve, 50));
+    const needed = await claims();
+    const folder = join(product.data, 'namespaces', id);
+    expect(await cleaned()).toMatchObject({ claims: { removed: 0 }, folders: 0 });
+    expect([needed.length > 0, await claims(), existsSync(join(folder, 'w', 'x'))]).toEqual([true, needed, true]);
+    // It goes on: whatever it reads is there.
+    expect((await product.get(`/v1/teams/${id}/checkpoints/0`)).status).toBe(200);
+    expect((await product.post(`/v1/teams/${id}/cancel`)).body).toMatchObject({ state: 'CANCELLED' });
+
+    const emptied = { ...createHistories(product.client), texts: async function* () {}, isKnown: async () => false };
+    await cleaned(emptied);
+    expect([await claims(), existsSync(folder), existsSync(join(product.data, 'executions', id))]).toEqual([
+      [],
+      false,
+      false,
+    ]);
+  }, 60_000);
 });
 
 describe('the schedule', () => {
