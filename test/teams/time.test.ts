@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { createTeamsClient } from '../../temporal/teams-client.js';
 import { openTeamSchema, type OpenTeamBody } from '../../src/contracts/team.js';
 import type { AgentStatus, TeamStatus } from '../../src/contracts/team-status.js';
 import { messagesOf } from '../../src/domain/team/context/book.js';
+import type { ContextMessage } from '../../src/domain/team/context/message.js';
 import { planOf } from '../../src/domain/team/setup.js';
 import type { TeamState } from '../../src/domain/team/state.js';
 import { type Product, startProduct } from '../support/product.js';
+import { runCli } from '../support/run-cli.js';
+import { scratchFolder } from '../support/scratch.js';
 import { follow, type Heard } from '../support/sse.js';
 import { calls, hangs, says } from '../support/team-bodies.js';
 import { teamSetup } from '../support/team-play.js';
@@ -32,10 +36,14 @@ const durable = async (id: string): Promise<Heard[]> =>
   (await follow(`${product.url}${pathOf(id)}/events`, 0)).filter((event) => event.id !== null);
 const isOver = ({ ended_at: endedAt }: TeamStatus): boolean => endedAt !== null;
 
-/** Every call in the context of an agent, with whether it has its result. */
-const openCalls = async (id: string, agentId: string): Promise<string[]> => {
+const contextOf = async (id: string, agentId: string): Promise<ContextMessage[]> => {
   const { work } = await product.client.workflow.getHandle(id).query<{ work: TeamState }>('snapshot');
-  const messages = messagesOf(work.contexts, agentId);
+  return messagesOf(work.contexts, agentId);
+};
+
+/** Calls in the context of an agent that have no result. */
+const openCalls = async (id: string, agentId: string): Promise<string[]> => {
+  const messages = await contextOf(id, agentId);
   const answered = messages.flatMap(({ resultOf }) => resultOf ?? []);
   const made = messages.flatMap((message) => message.calls);
   expect(new Set(answered).size).toBe(answered.length);
@@ -241,9 +249,17 @@ describe('a team that continues as new while its agents are at work', () => {
     expect(ends.map(({ data }) => (data as { agent_id: string }).agent_id).toSorted()).toEqual([
       ...['a', 'a', 'asks', 'b', 'c', 'lead'],
     ]);
-    // The note that it had not read when it was cancelled stands in its context, once.
     expect(await openCalls(id, 'a')).toEqual([]);
+    // What it had not read when it was cancelled stands in its context, once.
+    const notes = (await contextOf(id, 'p')).flatMap(({ content }) => /note \d+$/.exec(content) ?? []);
+    expect(notes).toEqual(Array.from({ length: 20 }, (_, index) => `note ${index}`));
     expect(await runsOf(id)).toBeGreaterThan(3);
     expect(await runsOf(`${id}.agent.a.1`)).toBeGreaterThan(2);
+    // All of its runs are in its export, and replay.
+    const file = join(scratchFolder(), 'team.json');
+    const bundle = ['--bundle', process.env['TEST_WORKFLOW_BUNDLE'] ?? ''];
+    const cli = (...argv: string[]) => runCli({ PARLEY_URL: product.url }, [...argv, ...bundle]);
+    expect(await cli('export', 'run', id, '--output', file)).toMatchObject({ code: 0 });
+    expect(await cli('replay', file)).toMatchObject({ code: 0 });
   }, 120_000);
 });
