@@ -8,9 +8,9 @@ import { agentWorkflowType } from '../workflows/messages.js';
 const deadlineMs = 10_000;
 /** Milliseconds between looks whether turns have stopped. */
 const lookMs = 100;
-/** Looks after which one that does not stop is ended, and after which one that is not there is not waited for. */
-const looks = 100;
-const absentLooks = 10;
+/** Milliseconds after which one that does not stop is ended, and after which one that is not there is not waited for. */
+const stopMs = 10_000;
+const absentMs = 1_000;
 
 const isOpen = (status: string): boolean =>
   status === 'RUNNING' || status === 'PAUSED' || status === 'CONTINUED_AS_NEW';
@@ -69,18 +69,20 @@ export const createTeamTurns = ({ client }: { client: Client }): TeamTurnsPort =
       // The list follows what happens after a moment; a history is there at once.
       if (previousRunId !== null) for (const id of await askedFor(teamId, previousRunId)) if (isLeft(id)) left.add(id);
       const asked = new Set<string>();
-      for (let look = 0; left.size > 0; look += 1) {
-        if (look > 0) await delay(lookMs);
+      const began = Date.now();
+      while (left.size > 0) {
+        const passed = Date.now() - began;
         for (const id of left) {
           const now = await status(id);
           // One that was asked for just before its team was stopped may begin after all.
-          if (now === 'closed' || (now === 'absent' && look >= absentLooks)) left.delete(id);
-          else if (now === 'open' && look >= looks) await end(id, 'terminate');
+          if (now === 'closed' || (now === 'absent' && passed >= absentMs)) left.delete(id);
+          else if (now === 'open' && passed >= stopMs) await end(id, 'terminate');
           else if (now === 'open' && !asked.has(id)) {
             asked.add(id);
             await end(id, 'cancel');
           }
         }
+        if (left.size > 0) await delay(lookMs);
       }
     },
   };
