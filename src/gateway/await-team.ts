@@ -1,9 +1,20 @@
+import { setTimeout } from 'node:timers/promises';
 import type { TeamStatus } from '../contracts/team-status.js';
+import { ParleyError } from '../domain/errors.js';
 import { ProblemError } from './problem.js';
 import type { Call, Ports } from './route.js';
 
 /** Milliseconds without a hint after which the team is asked anyway. */
 const pollMs = 1_000;
+/** Milliseconds before a look that failed is made again. */
+const retryMs = 250;
+/** So many looks that fail one after the other are more than a busy moment. */
+const mostFailures = 5;
+
+/** Waits so many milliseconds, or less where one of the signals comes. */
+const resting = async (milliseconds: number, signals: readonly AbortSignal[]): Promise<void> => {
+  await setTimeout(milliseconds, undefined, { signal: AbortSignal.any([...signals]) }).catch(() => undefined);
+};
 
 /**
  * Observes a team until `holds`, or until `timeoutMs` have passed (null: as long as the client stays). Nothing of it is in the
@@ -28,10 +39,30 @@ export const awaitTeam = async (
     if (type === 'touched') notice();
   });
   for (const each of [signal, draining]) each.addEventListener('abort', notice);
+  let failures = 0;
+  const look = async (): Promise<TeamStatus | null> => {
+    try {
+      const status = await teams.status(id);
+      failures = 0;
+      return status;
+    } catch (error) {
+      failures += 1;
+      const isOver = failures === mostFailures || signal.aborted || draining.aborted || Date.now() >= due;
+      if (!(error instanceof ParleyError) || error.code !== 'unavailable' || isOver) throw error;
+      return null;
+    }
+  };
   try {
     for (;;) {
       touched = false;
-      const status = await teams.status(id);
+      const lookedAt = Date.now();
+      const status = await look();
+      if (!status) {
+        await resting(retryMs, [signal, draining]);
+        continue;
+      }
+      const seenAt = Date.now();
+      const took = seenAt - lookedAt;
       if (holds(status) || status.ended_at !== null) return { status, isTimeout: !holds(status) };
       const left = due - Date.now();
       if (left <= 0 || signal.aborted) return { status, isTimeout: true };
@@ -39,12 +70,15 @@ export const awaitTeam = async (
         throw new ProblemError('unavailable', 'This gateway stops; wait again, nothing was changed.', {
           headers: { 'Retry-After': '1' },
         });
-      const timer = setTimeout(notice, Math.min(left, pollMs));
+      const timer = globalThis.setTimeout(notice, Math.min(left, pollMs));
       await new Promise<void>((resolve) => {
         wake = resolve;
         if (touched) resolve();
       });
       clearTimeout(timer);
+      // A busy team has a hint for each step, and each look is work for it: twice as long as one took nobody looks again.
+      const rest = Math.min(2 * took - (Date.now() - seenAt), due - Date.now());
+      if (rest > 0) await resting(rest, [signal, draining]);
     }
   } finally {
     stop();

@@ -21,6 +21,7 @@ import {
   teamStartedExample,
   teamStatsExample,
 } from './team-examples.js';
+import { teamTenant } from './team-tenant.js';
 import { knownId } from './work-routes.js';
 
 const teamId = z.string().meta({ description: 'Id of the team.', example: teamStartedExample.id });
@@ -30,7 +31,7 @@ const agentParams = z.strictObject({
   agent: z.string().meta({ description: 'Id of the agent.', example: agentStatusExample.agent_id }),
 });
 const owner = async ({ id }: { id: string }, { teams }: Ports) => ({
-  tenant: (await teams.status(knownId('team', id))).tenant,
+  tenant: await teamTenant(id, teams),
   what: `team ${id}`,
 });
 export const ofTeams = { tag: 'teams', access: 'api_key', owner } as const;
@@ -90,7 +91,7 @@ const spawn = route({
   ],
   handle: async ({ params: { id }, headers, body }, ports) => {
     const bodies = Array.isArray(body) ? body : [body];
-    const { tenant } = await ports.teams.status(knownId('team', id));
+    const tenant = await teamTenant(id, ports.teams);
     const path = (index: number): string => (Array.isArray(body) ? `[${index}]` : '');
     const planned = plansOf(bodies, tenant, ports.operator, path);
     if ('faults' in planned)
