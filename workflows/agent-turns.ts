@@ -57,6 +57,8 @@ export class AgentTurns {
   private isMoving = false;
   private isWatching = false;
   private asked: Promise<ToolPlace> | null = null;
+  /** What the next run does first: turns that would begin while this one gives way, and what they are to be told. */
+  readonly left: TeamEffect[] = [];
 
   constructor(private readonly options: AgentTurnsOptions) {}
 
@@ -69,6 +71,7 @@ export class AgentTurns {
   }
 
   perform(effect: TeamEffect): void {
+    if (this.isMoving && this.leave(effect)) return;
     switch (effect.type) {
       case 'run_turn':
         return this.begin(effect);
@@ -102,6 +105,28 @@ export class AgentTurns {
       case 'forget_agent':
         return;
     }
+  }
+
+  /**
+   * A run that gives way begins no turns: among many there would always be one that has only begun, and the run would never end.
+   * @returns whether the effect is the next run's
+   */
+  private leave(effect: TeamEffect): boolean {
+    if (effect.type === 'run_turn' && 'view' in effect.asked) {
+      this.left.push(effect);
+      return true;
+    }
+    if (!('run' in effect)) return false;
+    const isOf = (other: TeamEffect): boolean => 'run' in other && other.run === effect.run;
+    if (!this.left.some(isOf)) return false;
+    if (effect.type !== 'stop_turn') this.left.push(effect);
+    else {
+      this.left.splice(0, this.left.length, ...this.left.filter((other) => !isOf(other)));
+      const { agentId, run } = effect;
+      const outcome = { type: 'stopped' as const, message: null };
+      this.options.push({ type: 'ENDED', agentId, run, outcome, text: null, usage: noAmount });
+    }
+    return true;
   }
 
   /** What a turn says. One that a team of before has started is told to stop. */

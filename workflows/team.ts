@@ -62,6 +62,9 @@ interface TeamRun extends WorkState<TeamState, TeamWorkEvent, TeamWorkEffect> {
 const sharedFolder = ({ workspace, ofRun }: TeamSetup): SharedFolder | null =>
   workspace ? { ...workspace, ...(ofRun && { ofRun: ofRun.id }) } : null;
 
+/** Events of one run: who takes a team over replays them, and has two seconds for it, however busy the machine is. */
+const longestRun = 1_000;
+
 /** Milliseconds that a lite agent has for an answer. */
 const liteTimeoutMs = 600_000;
 
@@ -163,7 +166,7 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
     }
   };
 
-  const isLong = (): boolean => workflowInfo().historyLength > (setup.continueAfterEvents ?? Infinity);
+  const isLong = (): boolean => workflowInfo().historyLength > (setup.continueAfterEvents ?? longestRun);
 
   return await loop.run({
     begin: () => {
@@ -193,7 +196,7 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
     },
     isBusy: () => turns.isBusy,
     wantsToContinue: isLong,
-    continueAsNew: () => continueAsNew<typeof team>(setup, loop.carried(state), request),
+    continueAsNew: () => continueAsNew<typeof team>(setup, loop.carried({ ...state, resume: turns.left }), request),
     close: () => turns.close(),
   });
 }
