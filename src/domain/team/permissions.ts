@@ -117,8 +117,10 @@ const settle = (draft: TeamDraft, after: Approval): void => {
 };
 
 /** A turn asks whether it may call a tool. */
-export const takeAsk = (draft: TeamDraft, { type: _, ...ask }: Extract<TeamEvent, { type: 'PERMISSION' }>): void => {
+export const takeAsk = (draft: TeamDraft, asked: Extract<TeamEvent, { type: 'PERMISSION' }>): void => {
   const { team } = draft;
+  const { agentId, run, callId, name, given } = asked;
+  const ask: ToolAsk = { agentId, run, callId, name, given };
   if (!isWanted(team, ask)) return void (team.dropped += 1);
   team.asks = [...team.asks, ask];
 };
