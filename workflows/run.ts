@@ -180,7 +180,8 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
       workflowId: own.id,
       args: [own, null, work.request],
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      workflowTaskTimeout: '2 seconds',
+      // As a start of its own: a team's history is long, and is replayed longer.
+      workflowTaskTimeout: work.kind === 'team' ? '10 seconds' : '2 seconds',
       memo: { bodyHash: work.bodyHash, summary: work.summary },
       staticSummary: work.summary,
       typedSearchAttributes: new TypedSearchAttributes([

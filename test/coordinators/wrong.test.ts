@@ -50,8 +50,8 @@ describe('POST /v1/coordinators refuses', () => {
     ['a body with a work id', { work_ids: ['1'], run: { ...run, work_id: '2' } }, [/^run\.work_id: cannot be given/]],
     [
       'a fault in the one body, by its place',
-      { work_ids: ['1'], run: { phases: [{ steps: [{ name: 'a', kind: 'team' }] }] } },
-      [/^run\.phases\[0\]\.steps\[0\]\.kind: cannot be team/],
+      { work_ids: ['1'], run: { phases: [{ steps: [{ name: 'a', kind: 'run' }] }] } },
+      [/^run\.phases\[0\]\.steps\[0\]\.kind: cannot be run/],
     ],
     [
       'a fault in a step of one of the runs, by its place',
