@@ -45,7 +45,9 @@ export const createCoordinatorsClient = (options: WorkClientOptions): Coordinato
     ...coordinators,
     feedback: feedbackOf(coordinators.update),
     respond: (id, given) =>
-      coordinators.update(id, 'take answers', (handle) => handle.executeUpdate(responsesUpdate, { args: [given] })),
+      coordinators.update(id, 'take answers', (handle, updateId) =>
+        handle.executeUpdate(responsesUpdate, { args: [given], updateId }),
+      ),
     report: async (id, number) => {
       const { reports, aggregation: latest } = await coordinators.status(id);
       const name = reports[number - 1]?.report;

@@ -9,6 +9,6 @@ export const feedbackOf =
     update(
       id,
       'take feedback',
-      (handle) => handle.executeUpdate(feedbackUpdate, { args: [given], ...(key !== undefined && { updateId: key }) }),
+      (handle, updateId) => handle.executeUpdate(feedbackUpdate, { args: [given], updateId: key ?? updateId }),
       withinMs,
     );

@@ -37,6 +37,8 @@ export const createSessionsClient = (options: WorkClientOptions): SessionsPort =
   return {
     ...sessions,
     frames: (id, lane, frames) =>
-      sessions.update(id, 'take frames', (handle) => handle.executeUpdate(framesUpdate, { args: [lane, frames] })),
+      sessions.update(id, 'take frames', (handle, updateId) =>
+        handle.executeUpdate(framesUpdate, { args: [lane, frames], updateId }),
+      ),
   };
 };

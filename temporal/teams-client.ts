@@ -33,8 +33,8 @@ export const createTeamsClient = (options: WorkClientOptions): TeamsPort => {
     ...teams,
     feedback: feedbackOf(teams.update),
     call: (id, call, updateId) =>
-      teams.update(id, 'take this call', (handle) =>
-        handle.executeUpdate(teamUpdate, { args: [call], ...(updateId !== undefined && { updateId }) }),
+      teams.update(id, 'take this call', (handle, ownId) =>
+        handle.executeUpdate(teamUpdate, { args: [call], updateId: updateId ?? ownId }),
       ),
     context: (id, agentId) => teams.ask(id, (handle) => handle.query(contextQuery, agentId)),
   };

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import {
   type Client,
@@ -9,6 +10,7 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { ApplicationFailure, TypedSearchAttributes } from '@temporalio/common';
+import pRetry from 'p-retry';
 import type { NumberedEvent, PartialEvent } from '../src/contracts/events.js';
 import type { Json } from '../src/contracts/frames.js';
 import type { Kind } from '../src/contracts/work.js';
@@ -62,14 +64,15 @@ export interface WorkClientOptions {
 export type WorkUpdate = <T>(
   id: string,
   verb: string,
-  send: (handle: WorkflowHandle) => Promise<T>,
+  send: (handle: WorkflowHandle, updateId: string) => Promise<T>,
   withinMs?: number,
 ) => Promise<T>;
 
 export interface WorkClient<Setup extends WorkSetup, Status extends WorkStatus> extends WorkPort<Setup, Status> {
   /**
    * An update of running work, in turn with the others of the same work. `verb` completes "cannot …" in a refusal; `withinMs` is
-   * for how many milliseconds its answer is waited for, by default as for any question.
+   * for how many milliseconds its answer is waited for, by default as for any question. One that Temporal puts back is sent
+   * again, under the `updateId` that is handed over, by which it counts once.
    * @throws ParleyError what the workflow refused with; not_found, wrong_state (it has ended), unavailable
    */
   update: WorkUpdate;
@@ -88,6 +91,12 @@ const updatesAtOnce = 8;
  * what one payload may take leaves room for those.
  */
 const maxSetupBytes = maxPayloadBytes / 4;
+
+/**
+ * Tries after what passes by itself. Temporal puts back the updates of a workflow whose task came to nothing, as it does when the
+ * workflow was about to close or to continue as new while something else arrived.
+ */
+const again = { retries: 4, minTimeout: 100, maxTimeout: 2_000 };
 
 /** Most ids kept in memory as known work. */
 const rememberedIds = 10_000;
@@ -270,13 +279,14 @@ export const createWorkClient = <Setup extends WorkSetup, Status extends WorkSta
       });
       // A worker's connection knows no abort, but keeps to deadlines: a wait that was given up ends a little later.
       const result = (): Promise<Status> => client.withAbortSignal(stop, () => handleOf(id).result());
-      const ended = outcome(id, () => client.withDeadline(Date.now() + milliseconds + 1_000, result)).then(
-        async (left) => left ?? (await status(id)),
-        (error: unknown) => {
-          if (stop.aborted) return null;
-          throw error;
-        },
-      );
+      const look = async (): Promise<Status> =>
+        (await outcome(id, () => client.withDeadline(Date.now() + milliseconds + 1_000, result))) ?? (await status(id));
+      const isPassing = ({ error }: { error: Error }): boolean =>
+        !stop.aborted && error instanceof ParleyError && error.code === 'unavailable';
+      const ended = pRetry(look, { ...again, signal: stop, shouldRetry: isPassing }).catch((error: unknown) => {
+        if (stop.aborted) return null;
+        throw error;
+      });
       return await Promise.race([ended, stopped]);
     },
     cancel: async (id) => {
@@ -284,8 +294,13 @@ export const createWorkClient = <Setup extends WorkSetup, Status extends WorkSta
       await within(id, deadlineMs, () => handleOf(id).cancel());
     },
     update: async (id, verb, send, withinMs = deadlineMs) => {
+      const due = Date.now() + withinMs;
+      const updateId = randomUUID();
+      const sendNow = () => client.withDeadline(due, () => send(handleOf(id), updateId));
+      const isPutBack = ({ error }: { error: Error }): boolean =>
+        Date.now() < due && grpcError(error)?.code === grpcStatus.FAILED_PRECONDITION;
       try {
-        return await turns(id, () => client.withDeadline(Date.now() + withinMs, () => send(handleOf(id))));
+        return await turns(id, () => pRetry(sendNow, { ...again, shouldRetry: isPutBack }));
       } catch (error) {
         const isRefused = error instanceof WorkflowUpdateFailedError;
         if (isRefused && fromFailure(error)) throw translated(error, kind, id);

@@ -5,6 +5,7 @@ import { createLink } from '../../activities/link.js';
 import type { OpenSessionBody } from '../../src/contracts/session.js';
 import type { SessionStarted } from '../../src/contracts/session-status.js';
 import { eventsQuery } from '../../workflows/messages.js';
+import { createSessionsClient } from '../../temporal/sessions-client.js';
 import { startProduct, type Product } from '../support/product.js';
 
 let product: Product;
@@ -181,6 +182,28 @@ describe('on Temporal, a session', () => {
       ).toBe(true);
     }
     expect([...numbers(before), ...numbers(after)]).toEqual(numbers(await follow(id, 0)));
+  });
+
+  test('counts frames once that Temporal puts back after it took them', async () => {
+    const connection = await Connection.connect({ address: process.env['TEST_TEMPORAL_ADDRESS'] ?? '' });
+    const { workflowService } = connection;
+    const update = workflowService.updateWorkflowExecution.bind(workflowService);
+    let sent = 0;
+    Object.assign(workflowService, {
+      updateWorkflowExecution: async (request: Parameters<typeof update>[0]) => {
+        const response = await update(request);
+        sent += 1;
+        if (sent > 1) return response;
+        throw Object.assign(new Error('put back'), { code: 9, details: 'put back', metadata: new Map() });
+      },
+    });
+    const sessions = createSessionsClient({ client: new Client({ connection }) });
+    const { id } = await product.start(external());
+    const frames = [{ type: 'partial' as const, msg_seq: 1, text: 'bl' }];
+    const taken = await sessions.frames(id, 'e', frames);
+    const repeated = await sessions.frames(id, 'e', frames);
+    await connection.close();
+    expect([taken.accepted, repeated.accepted, sent]).toEqual([1, 0, 3]);
   });
 
   test('takes the frames of an external lane with its key, and none after its end', async () => {
