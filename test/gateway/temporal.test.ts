@@ -199,7 +199,7 @@ describe('on Temporal, a session', () => {
     });
     const sessions = createSessionsClient({ client: new Client({ connection }) });
     const { id } = await product.start(external());
-    const frames = [{ type: 'partial' as const, msg_seq: 1, text: 'bl' }];
+    const frames = [{ type: 'partial' as const, msg_seq: 1, frag_seq: 1, last: true, text: 'bl' }];
     const taken = await sessions.frames(id, 'e', frames);
     const repeated = await sessions.frames(id, 'e', frames);
     await connection.close();
