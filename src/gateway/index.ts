@@ -116,26 +116,17 @@ interface PortOptions {
   registry?: Registry;
 }
 
-const noMemory = (): Promise<never> =>
-  Promise.reject(new ParleyError('unavailable', 'This gateway was started without a way to memory.'));
+/** In place of what this gateway was started without. */
+const without = (what: string) => (): Promise<never> =>
+  Promise.reject(new ParleyError('unavailable', `This gateway was started without ${what}.`));
 
-const noArtifacts = (): Promise<never> =>
-  Promise.reject(new ParleyError('unavailable', 'This gateway was started without a way to artifacts.'));
-
-const noAudit = (): Promise<never> =>
-  Promise.reject(new ParleyError('unavailable', 'This gateway was started without a way to the audit log.'));
-
-const noCheckpoints = (): Promise<never> =>
-  Promise.reject(new ParleyError('unavailable', 'This gateway was started without a way to checkpoints.'));
-
-const noPanels = (): Promise<never> =>
-  Promise.reject(new ParleyError('unavailable', 'This gateway was started without panels.'));
-
-const noWebhooks = (): Promise<never> =>
-  Promise.reject(new ParleyError('unavailable', 'This gateway was started without a way to webhooks.'));
-
-const noExports = (): Promise<never> =>
-  Promise.reject(new ParleyError('unavailable', 'This gateway was started without a way to histories.'));
+const noMemory = without('a way to memory');
+const noArtifacts = without('a way to artifacts');
+const noAudit = without('a way to the audit log');
+const noCheckpoints = without('a way to checkpoints');
+const noPanels = without('panels');
+const noWebhooks = without('a way to webhooks');
+const noExports = without('a way to histories');
 
 /** The gateway's ports over any store of work. */
 export const createPorts = ({

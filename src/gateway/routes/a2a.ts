@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isLoopback } from '../../config.js';
 import { type JsonRpc, jsonRpcSchema } from '../../contracts/json-rpc.js';
 import { type AnyRoute, type Ports, route } from '../route.js';
+import { problemsOfBody, workerHeader } from '../request-parts.js';
 
 const versionHeader = z
   .string()
@@ -71,11 +72,7 @@ const endpoint = route({
   query: z.object({}),
   headers: z.object({
     ...whereabouts,
-    'parley-worker': z
-      .string()
-      .max(512)
-      .optional()
-      .meta({ description: 'Sent by what runs inside a worker of a fan-out, which may start nothing.' }),
+    'parley-worker': workerHeader,
   }),
   body: jsonRpcSchema,
   bodyExample: {
@@ -87,15 +84,7 @@ const endpoint = route({
   responses: {
     200: { description: 'The answer, or a stream of answers as server-sent events.', schema: jsonRpcSchema },
   },
-  problems: [
-    'invalid_json',
-    'unauthorized',
-    'too_large',
-    'unsupported_media_type',
-    'invalid_request',
-    'rate_limited',
-    'unavailable',
-  ],
+  problems: [...problemsOfBody, 'rate_limited'],
   access: 'api_key',
   // Looking is enough to ask; what a message does asks for what its own route needs.
   needs: 'read',

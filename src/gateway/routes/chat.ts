@@ -15,6 +15,7 @@ import { refusedSession, sessionBodyOf } from '../openai/session-body.js';
 import { chatChunks } from '../openai/stream.js';
 import { ProblemError } from '../problem.js';
 import { type AnyRoute, type Ports, route } from '../route.js';
+import { idempotencyKey, problemsOfBody, workerHeader } from '../request-parts.js';
 import { sessionRoutes } from './sessions.js';
 
 const openSession = findRoute(sessionRoutes, 'post', '/v1/sessions');
@@ -41,17 +42,8 @@ const complete = route({
   params: z.strictObject({}),
   query: z.strictObject({}),
   headers: z.object({
-    'idempotency-key': z
-      .string()
-      .min(1)
-      .max(255)
-      .optional()
-      .meta({ description: 'The same key and body give the same session.' }),
-    'parley-worker': z
-      .string()
-      .max(512)
-      .optional()
-      .meta({ description: 'Sent by what runs inside a worker of a fan-out, which may start nothing.' }),
+    'idempotency-key': idempotencyKey('The same key and body give the same session.'),
+    'parley-worker': workerHeader,
   }),
   body: chatRequestSchema,
   bodyExample: { model: 'parley', messages: [{ role: 'user', content: 'Which colour is the sky?' }] },
@@ -86,17 +78,7 @@ const complete = route({
       },
     },
   },
-  problems: [
-    'invalid_json',
-    'unauthorized',
-    'model_not_found',
-    'conflict',
-    'too_large',
-    'unsupported_media_type',
-    'invalid_request',
-    'work_failed',
-    'unavailable',
-  ],
+  problems: [...problemsOfBody, 'model_not_found', 'conflict', 'work_failed'],
   access: 'api_key',
   asksOwners: true,
   handle: async ({ headers, body: request }, ports, call) => {

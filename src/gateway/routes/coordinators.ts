@@ -34,6 +34,7 @@ import {
   openCoordinatorExample,
   promptExample,
 } from './coordinator-examples.js';
+import { idempotencyKey, problemsOfBody } from '../request-parts.js';
 import { feedbackRoute } from './feedback-route.js';
 import { runFaultsInside } from './run-faults.js';
 import { runSetUp } from './run-steps.js';
@@ -146,12 +147,7 @@ const respond = route({
       .meta({ description: 'Number of the report that was read.', example: '2' }),
   }),
   headers: z.object({
-    'idempotency-key': z
-      .string()
-      .min(1)
-      .max(255)
-      .optional()
-      .meta({ description: 'Names the call: sent again, it is answered as before and changes nothing.' }),
+    'idempotency-key': idempotencyKey('Names the call: sent again, it is answered as before and changes nothing.'),
     'parley-client': z
       .enum(['cli', 'page'])
       .optional()
@@ -163,17 +159,7 @@ const respond = route({
   responses: {
     200: { description: 'What became of each.', schema: coordinatorAnswerSchema, example: coordinatorAnswerExample },
   },
-  problems: [
-    'invalid_json',
-    'unauthorized',
-    'forbidden',
-    'not_found',
-    'wrong_state',
-    'too_large',
-    'unsupported_media_type',
-    'invalid_request',
-    'unavailable',
-  ],
+  problems: [...problemsOfBody, 'forbidden', 'not_found', 'wrong_state'],
   needs: 'approve',
   handle: async ({ params: { id }, query, headers, body }, { coordinators }, { caller }) => {
     const { authenticated, name } = caller;

@@ -9,6 +9,7 @@ import { collectionOf } from '../../links.js';
 import { askingKinds } from '../asking-kinds.js';
 import { type AnyRoute, type Ports, route } from '../route.js';
 import type { FeedbackPort, WorkStatus } from '../work-port.js';
+import { problemsOfBody } from '../request-parts.js';
 import { knownId } from './work-routes.js';
 
 const receiptSchema = z
@@ -82,18 +83,7 @@ export const feedbackRoute = (
         },
       },
     },
-    problems: [
-      'invalid_json',
-      'unauthorized',
-      'forbidden',
-      'not_found',
-      'wrong_state',
-      'conflict',
-      'too_large',
-      'unsupported_media_type',
-      'invalid_request',
-      'unavailable',
-    ],
+    problems: [...problemsOfBody, 'forbidden', 'not_found', 'wrong_state', 'conflict'],
     access: 'api_key',
     needs: 'approve',
     owner: async ({ id }, ports) => ({

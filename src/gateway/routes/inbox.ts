@@ -9,6 +9,7 @@ import type { Answerer } from '../inbox-meaning.js';
 import { readTextAnswers } from '../inbox-text.js';
 import { textNumber } from '../query-number.js';
 import { type AnyRoute, route } from '../route.js';
+import { idempotencyKey, problemsOfBody } from '../request-parts.js';
 import { inboxAnsweredExample, inboxListExample } from './inbox-examples.js';
 
 const filters = {
@@ -93,12 +94,7 @@ const routesAt = (path: string): AnyRoute[] => [
     }),
     headers: z.object({
       'parley-client': clientHeader,
-      'idempotency-key': z
-        .string()
-        .min(1)
-        .max(255)
-        .optional()
-        .meta({ description: 'Answers of the same person and key count once for each piece of work.' }),
+      'idempotency-key': idempotencyKey('Answers of the same person and key count once for each piece of work.'),
     }),
     asksOwners: true,
     body: answersBody,
@@ -107,15 +103,7 @@ const routesAt = (path: string): AnyRoute[] => [
     responses: {
       200: { description: 'What became of each.', schema: inboxAnsweredSchema, example: inboxAnsweredExample },
     },
-    problems: [
-      'invalid_json',
-      'unauthorized',
-      'forbidden',
-      'too_large',
-      'unsupported_media_type',
-      'invalid_request',
-      'unavailable',
-    ],
+    problems: [...problemsOfBody, 'forbidden'],
     needs: 'approve',
     handle: async ({ query, headers, body }, { inbox, inboxWatch }, { caller }) => {
       const answerer: Answerer = {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type JsonRpc, jsonRpcSchema } from '../../contracts/json-rpc.js';
 import { route } from '../route.js';
+import { workerHeader } from '../request-parts.js';
 
 const refusal = { description: 'It does not keep to the protocol; the error says where.', schema: jsonRpcSchema };
 
@@ -26,11 +27,7 @@ export const mcpRoute = route({
   headers: z.object({
     accept: z.string().optional(),
     'mcp-protocol-version': z.string().optional().meta({ description: 'Which the client and server agreed on.' }),
-    'parley-worker': z
-      .string()
-      .max(512)
-      .optional()
-      .meta({ description: 'Sent by what runs inside a worker of a fan-out, which may start nothing.' }),
+    'parley-worker': workerHeader,
   }),
   body: z.union([jsonRpcSchema, z.array(jsonRpcSchema).min(1).max(100)]),
   bodyExample: exampleCall,

@@ -12,6 +12,7 @@ import { setUpSession } from '../../domain/session/set-up-session.js';
 import { bearer } from '../auth.js';
 import { ProblemError } from '../problem.js';
 import { type Ports, route } from '../route.js';
+import { problemsOfBody } from '../request-parts.js';
 import { openSessionExample, startedExample, statusExample } from './session-examples.js';
 import { knownId, workRoutes } from './work-routes.js';
 
@@ -131,17 +132,7 @@ const postFrames = route({
       },
     },
   },
-  problems: [
-    'invalid_json',
-    'unauthorized',
-    'not_found',
-    'wrong_state',
-    'too_large',
-    'unsupported_media_type',
-    'invalid_request',
-    'EWINDOW_AGENT',
-    'unavailable',
-  ],
+  problems: [...problemsOfBody, 'not_found', 'wrong_state', 'EWINDOW_AGENT'],
   access: 'lane_key',
   handle: async ({ params: { id, lane }, headers, body }, ports) => {
     const key = bearer(headers.authorization);

@@ -21,6 +21,7 @@ import type { PatternKind } from '../../domain/team/pattern-state.js';
 import { awaitTeam } from '../await-team.js';
 import { textNumber } from '../query-number.js';
 import { type AnyRoute, type Call, type Ports, route } from '../route.js';
+import { problemsOfBody } from '../request-parts.js';
 import { agentsOf, callTeam, isSettled } from './team-calls.js';
 import { keyed, ofTeams } from './team-agents.js';
 import { agentStatusExample, patternAnswerExample, teamStartedExample } from './team-examples.js';
@@ -32,18 +33,7 @@ const shared = {
   params: z.strictObject({ id: z.string().meta({ description: 'Id of the team.', example: teamStartedExample.id }) }),
   query: z.strictObject({}),
   headers: keyed,
-  problems: [
-    'invalid_json',
-    'unauthorized',
-    'forbidden',
-    'not_found',
-    'conflict',
-    'wrong_state',
-    'too_large',
-    'unsupported_media_type',
-    'invalid_request',
-    'unavailable',
-  ],
+  problems: [...problemsOfBody, 'forbidden', 'not_found', 'conflict', 'wrong_state'],
 } as const;
 
 const areSettled = (ids: readonly string[]) => (status: TeamStatus) => agentsOf(status, ids).every(isSettled);

@@ -13,6 +13,7 @@ import { inBodyOrder } from '../in-body-order.js';
 import { invalidRequest, ProblemError } from '../problem.js';
 import { type AnyRoute, type Call, type Ports, route } from '../route.js';
 import type { WorkSetup, WorkStatus } from '../work-port.js';
+import { idempotencyKey, workerHeader } from '../request-parts.js';
 import { restoreExample } from './checkpoint-examples.js';
 import type { Begin, KindRoutes } from './work-routes.js';
 
@@ -20,13 +21,6 @@ type Owner = (params: { id: string }, ports: Ports) => Promise<{ tenant: string;
 
 /** Milliseconds that a fork may take until it asks what its origin asked. */
 const askAgainMs = 10_000;
-
-const idempotencyKey = z
-  .string()
-  .min(1)
-  .max(255)
-  .optional()
-  .meta({ description: 'Makes it safe to send the request again.' });
 
 /** Restore and fork of one kind (spec 07, 09). */
 export const timeTravelRoutes = <
@@ -50,8 +44,8 @@ export const timeTravelRoutes = <
     owner,
     query: z.strictObject({}),
     headers: z.object({
-      'idempotency-key': idempotencyKey,
-      'parley-worker': z.string().max(512).optional().meta({ description: 'Sent by what runs inside a worker.' }),
+      'idempotency-key': idempotencyKey('Makes it safe to send the request again.'),
+      'parley-worker': workerHeader,
     }),
     problems: [
       'invalid_json',

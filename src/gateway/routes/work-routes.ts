@@ -13,6 +13,7 @@ import { textNumber } from '../query-number.js';
 import { type AnyRoute, type Call, type FaultsInside, type Ports, route } from '../route.js';
 import { withWebhooks } from '../with-webhooks.js';
 import type { CarriedState, FeedbackPort, WorkPort, WorkSetup, WorkStatus } from '../work-port.js';
+import { eventNumber, idempotencyKey, problemsOfBody, workerHeader } from '../request-parts.js';
 import { checkpointRoutes } from './checkpoint-routes.js';
 import { exportRoute } from './export-route.js';
 import { timeTravelRoutes } from './time-travel-routes.js';
@@ -103,12 +104,6 @@ export type Begin<Body, Setup, Answer> = (
 
 /** The body as plain JSON, with its defaults. */
 const asRequest = (body: unknown): Json => JSON.parse(JSON.stringify(body)) as Json;
-
-const eventNumber = z
-  .string()
-  .regex(/^\d{1,15}$/, 'must be a whole number from 0, the id of the last event that was read')
-  .transform(Number)
-  .optional();
 
 const noQuery = z.strictObject({});
 const noHeaders = z.object({});
@@ -204,17 +199,8 @@ export const workRoutes = <
         .meta({ description: 'Seconds to wait for the end, 0 to 60.', example: 10 }),
     }),
     headers: z.object({
-      'idempotency-key': z
-        .string()
-        .min(1)
-        .max(255)
-        .optional()
-        .meta({ description: `The same key and body give the same ${kind}, for each tenant.` }),
-      'parley-worker': z
-        .string()
-        .max(512)
-        .optional()
-        .meta({ description: 'Sent by what runs inside a worker of a fan-out, which may start nothing.' }),
+      'idempotency-key': idempotencyKey(`The same key and body give the same ${kind}, for each tenant.`),
+      'parley-worker': workerHeader,
     }),
     body: definition.body,
     bodyExample: definition.bodyExample,
@@ -231,17 +217,7 @@ export const workRoutes = <
         },
       },
     },
-    problems: [
-      'invalid_json',
-      'unauthorized',
-      'forbidden',
-      'conflict',
-      'too_large',
-      'unsupported_media_type',
-      'invalid_request',
-      'rate_limited',
-      'unavailable',
-    ],
+    problems: [...problemsOfBody, 'forbidden', 'conflict', 'rate_limited'],
     access: 'api_key',
     handle: async ({ query, headers, body }, ports, call) => {
       if (headers['parley-worker'] !== undefined) throw new ProblemError('forbidden', fromWorker(kind));
