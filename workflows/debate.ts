@@ -13,11 +13,12 @@ import { refusalError } from '../src/domain/feedback.js';
 import { answerReceipt } from '../src/domain/feedback-answer.js';
 import { debateAsks } from '../src/domain/inbox/asks-of.js';
 import { needsHands } from '../src/domain/debate/rollback.js';
-import { noAmount } from '../src/domain/budget.js';
+import { add, noAmount } from '../src/domain/budget.js';
 import { toFailure } from '../src/failure.js';
 import { callersTenant, createCalls, type Fault } from './calls.js';
 import { feedbackSignal, feedbackUpdate } from './messages.js';
 import { actionsOn, memoriesOn, roleCalls, tasksOn, verificationsOn } from './options.js';
+import { openWorkAccount } from '../src/domain/work-account.js';
 import { openWork, type WorkState } from '../src/domain/work-state.js';
 import { signalled } from './signalled.js';
 import { answersAtScale, refusal, rootMessage, WorkLoop, type WorkKind } from './work.js';
@@ -69,6 +70,8 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
     }),
     hostQueue: null,
   };
+  // One that began before it kept a ledger has spent what its roles used.
+  state.work.ledger ??= openWorkAccount(setup.budget, Object.values(state.work.usage).reduce(add));
   const loop = new WorkLoop(debateKind, state, setup.webhooks);
 
   setHandler(

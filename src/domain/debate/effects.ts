@@ -29,8 +29,6 @@ export interface Ask {
   timeoutMs: number;
   /** Most tokens the answer may have, by what is left of the budget; null: no limit but the adapter's. */
   maxTokens: number | null;
-  /** Held of the budget while the call is under way. */
-  reserved: Amount;
 }
 
 /**

@@ -91,6 +91,7 @@ export const forkDebate = (
       optimizer: isSameAgent('optimizer') ? work.calls.optimizer : 0,
     },
     usage: opened.usage,
+    ledger: opened.ledger,
     pending: null,
     effects: 0,
     memory: null,

@@ -5,5 +5,5 @@ import type { DebateState } from './state.js';
 export const maxRefinements = 3;
 
 /** Whether another pass may be asked for: what is used up of the rule of 3, and of the budget. */
-export const mayRefine = (debate: Pick<DebateState, 'setup' | 'usage' | 'refinements'>): boolean =>
+export const mayRefine = (debate: Pick<DebateState, 'setup' | 'ledger' | 'refinements'>): boolean =>
   debate.refinements < Math.min(maxRefinements, debate.setup.limits.refinements) && !isBudgetGone(debate);

@@ -1,5 +1,7 @@
 import { stepApproval } from '../approval.js';
+import { noAmount } from '../budget.js';
 import { iso } from '../instant.js';
+import { endCall, openCall } from '../work-account.js';
 import { closeDebate, decide, finish, remember, settleDuels, weighVotes } from './closing.js';
 import { classify } from './classify.js';
 import { type DebateDraft, say, stop, want } from './draft.js';
@@ -96,6 +98,7 @@ export const perform = (draft: DebateDraft, action: DebateActionName, on: Debate
       stop(draft);
       // A task that runs is waited for until it has really stopped; nobody hears what else was under way.
       if (debate.pending?.type !== 'run_task' || debate.state === 'ABORTED') debate.pending = null;
+      debate.ledger = endCall(debate.ledger, openCall(debate.ledger), noAmount);
       return;
     case 'roll_back':
       if (on === 'REJECTED' || on === 'EXPIRED') {

@@ -4,7 +4,8 @@ import type { Finding } from '../../contracts/finding.js';
 import { add, noAmount, usd } from '../budget.js';
 import { iso } from '../instant.js';
 import type { Amount } from '../session/setup.js';
-import { callOf, spent } from './calls.js';
+import { endCall, openCall, spentOf } from '../work-account.js';
+import { callOf } from './calls.js';
 import { type DebateDraft, say, want } from './draft.js';
 import type { AskOutcome, AskPurpose } from './effects.js';
 import { planFaults } from './plan.js';
@@ -25,6 +26,7 @@ export const call = (
   const { debate, now } = draft;
   const made = callOf(debate, role, asked);
   if ('ask' in made) {
+    debate.ledger = made.ledger;
     want(draft, { type: 'ask', ...made.ask });
     return null;
   }
@@ -32,7 +34,7 @@ export const call = (
   debate.unheard = [...debate.unheard, `${role} ${what}`];
   say(draft, {
     event: 'budget',
-    data: { at: iso(now), action: 'refused', role, message: made.refused, spend: spend(spent(debate)) },
+    data: { at: iso(now), action: 'refused', role, message: made.refused, spend: spend(spentOf(debate.ledger)) },
   });
   return made.refused;
 };
@@ -41,6 +43,7 @@ export const call = (
 export const settleCall = ({ debate }: DebateDraft, role: Role, usage: Amount): void => {
   debate.calls = { ...debate.calls, [role]: debate.calls[role] + 1 };
   debate.usage = { ...debate.usage, [role]: add(debate.usage[role], usage) };
+  debate.ledger = endCall(debate.ledger, openCall(debate.ledger), usage);
 };
 
 /** A role's turn: it is asked, or abstains at once for want of budget. */

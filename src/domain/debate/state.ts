@@ -16,7 +16,9 @@ import type { Finding } from '../../contracts/finding.js';
 import type { MemoryContext, MemoryReport, Tag } from '../../contracts/memory.js';
 import type { Plan, Task } from '../../contracts/plan.js';
 import { noAmount } from '../budget.js';
+import type { LedgerState } from '../ledger/state.js';
 import type { Amount } from '../session/setup.js';
+import { openWorkAccount } from '../work-account.js';
 import type { DebateEffect } from './effects.js';
 import type { DebateSetup } from './setup.js';
 
@@ -128,6 +130,8 @@ export interface DebateState {
   /** Calls of each role that have ended. */
   calls: Record<Role, number>;
   usage: Record<Role, Amount>;
+  /** The budget: what all roles have used, and what the call under way holds. */
+  ledger: LedgerState;
   /** Who could not speak for want of budget, in order. */
   unheard: string[];
   pending: Pending | null;
@@ -198,6 +202,7 @@ export const openDebateState = (setup: DebateSetup, now: number): DebateState =>
   rollback: null,
   calls: perRole(0),
   usage: perRole(noAmount),
+  ledger: openWorkAccount(setup.budget),
   unheard: [],
   pending: null,
   effects: 0,

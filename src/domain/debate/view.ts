@@ -1,7 +1,7 @@
 import type { DebateStatus } from '../../contracts/debate-status.js';
 import type { Lifecycle } from '../../contracts/work.js';
 import { iso } from '../instant.js';
-import { spent } from './calls.js';
+import { spentOf } from '../work-account.js';
 import { executionReport } from './execution.js';
 import { repairOnWire } from './healing.js';
 import { roleOrder } from './roles.js';
@@ -59,7 +59,7 @@ export const debateStatus = (debate: DebateState): DebateStatus => {
     waiting: describeWaiting(debate),
     result: debate.result,
     error: debate.error,
-    spend: spend(spent(debate)),
+    spend: spend(spentOf(debate.ledger)),
     dropped_events: debate.dropped,
     started_at: iso(debate.startedAt),
     ended_at: debate.endedAt === null ? null : iso(debate.endedAt),

@@ -1,5 +1,5 @@
 import type { Operator } from '../../../src/domain/session/setup.js';
-import { spent } from '../../../src/domain/debate/calls.js';
+import { reservedOf, spentOf } from '../../../src/domain/work-account.js';
 import { DebatePlay, plan, unreadable, answer } from '../../support/debate-play.js';
 
 const free: Partial<Operator> = { estimate: () => ({ tokens: 0, usdMicros: 0 }) };
@@ -71,7 +71,7 @@ describe('the budget of a debate', () => {
   test('holds a reservation for each call: one that does not fit is not made', () => {
     const estimate = { tokens: 15, usdMicros: 0 };
     const play = new DebatePlay({ budget: { max_tokens: 20 } }, { estimate: () => estimate }).open();
-    expect(play.ask.reserved).toEqual(estimate);
+    expect(reservedOf(play.debate.ledger)).toEqual(estimate);
     play.reply();
     expect(abstentions(play)).toContain('solution EBUDGET');
     expect(play.said('solution').failure?.message).toBe('needs 15 tokens; 10 of max_tokens 20 are left');
@@ -91,7 +91,7 @@ describe('the budget of a debate', () => {
   test('settles with what a call has used, first tries included', () => {
     const play = limited(1_000);
     play.reply(unreadable('x'), { tokens: 7, usdMicros: 1 }).reply(answer(), { tokens: 9, usdMicros: 2 });
-    expect(spent(play.debate)).toEqual({ tokens: 16, usdMicros: 3 });
+    expect(spentOf(play.debate.ledger)).toEqual({ tokens: 16, usdMicros: 3 });
     expect(play.debate.calls.analyst).toBe(2);
   });
 
@@ -136,6 +136,6 @@ describe('the budget of a debate', () => {
     });
     const play = new DebatePlay({}, { estimate }).open();
     const characters = play.ask.prompt.length + play.ask.instructions.length;
-    expect(play.ask.reserved).toEqual({ tokens: 100 + Math.ceil(characters / 4), usdMicros: characters });
+    expect(reservedOf(play.debate.ledger)).toEqual({ tokens: 100 + Math.ceil(characters / 4), usdMicros: characters });
   });
 });

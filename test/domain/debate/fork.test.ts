@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { debateEventSchema } from '../../../src/contracts/debate-events.js';
 import { debateStatusSchema } from '../../../src/contracts/debate-status.js';
-import { spent } from '../../../src/domain/debate/calls.js';
+import { spentOf } from '../../../src/domain/work-account.js';
 import { isOver } from '../../../src/domain/debate/debate.js';
 import { debateForkFault, forkDebate } from '../../../src/domain/debate/fork.js';
 import type { DebateSetup } from '../../../src/domain/debate/setup.js';
@@ -71,7 +71,7 @@ describe('a fork of a debate, from whatever point of it,', () => {
         }
         const fork = forked(work);
         const { debate } = fork;
-        expect([debate.startedAt, spent(debate)]).toEqual([fork.now, { tokens: 0, usdMicros: 0 }]);
+        expect([debate.startedAt, spentOf(debate.ledger)]).toEqual([fork.now, { tokens: 0, usdMicros: 0 }]);
         expect(fork.effects.filter((effect) => 'id' in effect).length).toBeLessThanOrEqual(1);
         expect(debate.pending === null || debate.pending.id === 1).toBe(true);
         expect(debate.pending !== null || debate.state === 'AWAITING_APPROVAL').toBe(true);
@@ -210,7 +210,7 @@ describe('a fork of a debate', () => {
     play.reply(answer(), { tokens: 4_000, usdMicros: 0 });
     const fork = forked(play.debate);
     expect(fork.ask.maxTokens).toBe((play.ask.maxTokens ?? 0) + 4_000);
-    expect(spent(fork.reply().debate).tokens).toBe(10);
+    expect(spentOf(fork.reply().debate.ledger).tokens).toBe(10);
   });
 
   test('is told to go on once: another time is counted, and changes nothing', () => {

@@ -3,11 +3,13 @@ import fc from 'fast-check';
 import { debateEventSchema } from '../../../src/contracts/debate-events.js';
 import { debateStatusSchema } from '../../../src/contracts/debate-status.js';
 import { traceSchema } from '../../../src/contracts/memory.js';
-import { spent } from '../../../src/domain/debate/calls.js';
+import { add } from '../../../src/domain/budget.js';
 import { isOver, nextDue } from '../../../src/domain/debate/debate.js';
 import type { DebateEffect } from '../../../src/domain/debate/effects.js';
 import type { DebateState } from '../../../src/domain/debate/state.js';
 import { debateStatus } from '../../../src/domain/debate/view.js';
+import { addsUp } from '../../../src/domain/ledger/settle.js';
+import { spentOf } from '../../../src/domain/work-account.js';
 import type { DebatePlay } from '../../support/debate-play.js';
 import { playDebate, randomDebate, type RandomDebate } from '../../support/random-debate.js';
 
@@ -179,8 +181,18 @@ describe('a debate, whatever happens to it,', () => {
       for (const { before, after, effects } of moments) {
         const { maxTokens } = after.setup.budget;
         const asked = effects.some(({ type }) => type === 'ask');
-        if (asked && maxTokens !== null) expect(spent(after).tokens).toBeLessThan(maxTokens);
-        expect(spent(after).tokens).toBeGreaterThanOrEqual(spent(before).tokens);
+        if (asked && maxTokens !== null) expect(spentOf(after.ledger).tokens).toBeLessThan(maxTokens);
+        expect(spentOf(after.ledger).tokens).toBeGreaterThanOrEqual(spentOf(before.ledger).tokens);
+      }
+    });
+  });
+
+  test('has spent what its roles used, and holds a part of its budget while it asks one, and then alone', () => {
+    always((_, moments) => {
+      for (const { ledger, usage, pending } of moments.map(({ after }) => after)) {
+        expect(spentOf(ledger)).toEqual(Object.values(usage).reduce(add));
+        expect(ledger.calls).toHaveLength(pending?.type === 'ask' ? 1 : 0);
+        expect(addsUp(ledger)).toBe(true);
       }
     });
   });
