@@ -11,6 +11,7 @@ import {
 import { agentTools } from '../src/domain/team/actions/tools.js';
 import { noAmount } from '../src/domain/budget.js';
 import type { TeamEffect, TeamEvent, TeamWord, TurnWord } from '../src/domain/team/effects.js';
+import type { ContextView } from '../src/domain/team/contexts.js';
 import { agentOf, type TeamState } from '../src/domain/team/state.js';
 import { noPlace, type ToolPlace, turnStart, turnWorkflowId } from '../src/domain/team/turn-start.js';
 import type { agent, TurnEnded } from './agent.js';
@@ -86,11 +87,11 @@ export class AgentTurns {
         return this.tell(effect.run, { type: 'MAIL', from, channel, content });
       }
       case 'answer_read': {
-        const { step, read } = effect;
+        const { step, read, model } = effect;
         return this.tell(
           effect.run,
           'view' in read
-            ? { type: 'VIEW', step, view: read.view }
+            ? { type: 'VIEW', step, view: read.view, ...(model !== undefined && { model }) }
             : { type: 'NO_ROOM', step, code: read.code, message: read.refused },
         );
       }
@@ -197,21 +198,26 @@ export class AgentTurns {
   }
 
   private begin(effect: RunTurn): void {
-    const { agentId, run, asked } = effect;
+    const { agentId, run, asked, model } = effect;
     if ('refused' in asked) return this.thrown(agentId, run, asked.code, asked.refused);
     const turn = this.newTurn(agentId, run);
     this.underWay.set(run, turn);
-    turn.started = this.start(turn, asked.view);
+    turn.started = this.start(turn, asked.view, model);
   }
 
   /** Never rejects: a turn that cannot be started has failed. */
-  private async start(turn: Turn, view: Parameters<typeof turnStart>[2]): Promise<void> {
+  private async start(turn: Turn, view: ContextView, model?: string): Promise<void> {
     const { agentId, run } = turn;
     const epoch = this.options.epoch();
     try {
       const place = this.needsPlace(agentId) ? await this.place() : noPlace;
       const tellsEnd = this.isMoving;
-      const start = turnStart(this.options.state(), turn, view, { epoch, place, tellsEnd });
+      const start = turnStart(this.options.state(), turn, view, {
+        epoch,
+        place,
+        tellsEnd,
+        ...(model !== undefined && { model }),
+      });
       if (!start) throw new Error(`agent ${agentId} was cleaned up before it began`);
       const child = await startChild<typeof agent>(agentWorkflowType, {
         workflowId: this.idOf(agentId, run),

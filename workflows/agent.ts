@@ -48,7 +48,7 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
     throw refusal('invalid_request', 'an agent is started by its team; start a team with POST /v1/teams');
   const { teamId, agentId, run, epoch, maxRounds, approvals } = start;
   const state: AgentRun = carried ?? {
-    turn: openTurn({ teamId, agentId, run, maxRounds, approvals }, start.view),
+    turn: openTurn({ teamId, agentId, run, maxRounds, approvals }, start.view, start.model),
     inbox: [{ type: 'START' }],
     wanted: [],
     tellsEnd: start.tellsEnd,
@@ -98,6 +98,7 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
       return { type: 'CALLED', callId, answer };
     }
     const { round } = effect;
+    const { model } = state.turn;
     const summary = round === 1 ? agentId : `${agentId}, round ${round}`;
     const asked = await modelCalls.askModel.executeWithOptions({ summary }, [
       {
@@ -114,7 +115,7 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
         tools: start.tools,
         subagentsEnabled: start.subagentsEnabled,
         template: start.template,
-        overrides: start.overrides,
+        overrides: model === undefined ? start.overrides : { ...start.overrides, model },
         callsBefore: start.callsBefore + round - 1,
         answerId: `call-${run}-${round}${start.wentBack ? `-${start.wentBack}` : ''}`,
         ...(epoch > 0 && { epoch }),

@@ -78,6 +78,39 @@ export const modelOverridesSchema = z
   })
   .meta({ description: 'temperature (0 to 2), max_tokens, model. They mean something to hosted models alone.' });
 
+const stepShareSchema = z.number().min(0.01).max(1);
+
+/** Limits, and what happens as they come near (spec 08 "Budget ledger … steps: warn, cheaper model, ask a person, stop"). */
+export const teamBudgetSchema = z
+  .strictObject({
+    ...budgetSchema.shape,
+    warn_at: stepShareSchema.default(0.8).meta({
+      description: 'Part of a limit from which the event `budget` tells that it is nearly used up, in whole percent.',
+    }),
+    cheaper_at: stepShareSchema.optional().meta({
+      description: 'Part of a limit from which agents are asked with `cheaper_model`, in whole percent.',
+    }),
+    cheaper_model: z.string().trim().min(1, 'must not be blank').max(200).optional().meta({
+      description:
+        'A model that the adapters of the agents know, and that has a price. Of an agent: its own in place of that of the team. Agents without a hosted model keep who answers for them.',
+    }),
+    when_used_up: z.enum(['stop', 'ask']).default('stop').meta({
+      description:
+        'stop: calls of models are refused; ask: before a call that does not fit a person is asked for more, and who needs it waits.',
+    }),
+  })
+  .superRefine((budget, context) => {
+    const { cheaper_at: at, cheaper_model: model, max_tokens: tokens, max_usd: usd } = budget;
+    const fault = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });
+    if (at !== undefined && model === undefined) fault('cheaper_model', 'is missing: say which model is cheaper');
+    if (tokens !== undefined || usd !== undefined) return;
+    const of = 'has no effect without max_tokens or max_usd';
+    if (at !== undefined) fault('cheaper_at', of);
+    if (budget.when_used_up === 'ask') fault('when_used_up', of);
+  })
+  .meta({ id: 'TeamBudget' });
+export type TeamBudgetBody = z.infer<typeof teamBudgetSchema>;
+
 /** One agent, in the body that starts a team and in one that adds to it (spec 10 "Team"). */
 export const teamAgentSchema = z
   .strictObject({
@@ -108,7 +141,7 @@ export const teamAgentSchema = z
     }),
     model_overrides: modelOverridesSchema.default({}),
     metadata: z.record(z.string().min(1).max(64), z.json()).default({}),
-    budget: budgetSchema
+    budget: teamBudgetSchema
       .optional()
       .meta({ description: 'Of the agent and those that it spawns together, within that of the team.' }),
     ...sharing,
@@ -149,6 +182,7 @@ const maxConcurrentSchema = z.number().int().min(1).max(1_000);
 export const openTeamSchema = z
   .strictObject({
     ...startCommon,
+    budget: teamBudgetSchema.prefault({}).meta({ description: 'Over the whole team.' }),
     agents: z.array(teamAgentSchema).max(maxTeamAgents).default([]),
     lite_agents: z.array(liteAgentSchema).max(200).default([]),
     max_concurrent: maxConcurrentSchema
@@ -172,6 +206,10 @@ export const openTeamSchema = z
   })
   .superRefine((request, context) => {
     for (const { path, message } of teamFaults(request)) context.addIssue({ code: 'custom', path, message });
+    const { cheaper_model: model, cheaper_at: at } = request.budget;
+    if (model === undefined || at !== undefined) return;
+    const message = 'is missing: say from which part of a limit on cheaper_model is asked';
+    context.addIssue({ code: 'custom', path: ['budget', 'cheaper_at'], message });
   })
   .meta({ id: 'OpenTeam' });
 export type OpenTeam = z.infer<typeof openTeamSchema>;

@@ -39,6 +39,8 @@ export interface TurnState {
   round: number;
   /** What it is asked with, as it was read last. */
   messages: ContextMessage[];
+  /** That answers in place of its own, as its team said with that; left out: its own. */
+  model?: string;
   /** What is written with the next read, or with the end. */
   wrote: NewMessage[];
   /** Of the latest answer. */
@@ -66,12 +68,13 @@ export type TurnEffect =
   | { type: 'stop' };
 
 /** `view`: its context, with what it is asked. */
-export const openTurn = (setup: TurnSetup, view: ContextView): TurnState => ({
+export const openTurn = (setup: TurnSetup, view: ContextView, model?: string): TurnState => ({
   setup,
   phase: 'READING',
   step: 0,
   round: 0,
   messages: view.add,
+  ...(model !== undefined && { model }),
   wrote: [],
   calls: [],
   isHeld: false,

@@ -15,7 +15,8 @@ import type { TurnEffect, TurnState } from './state.js';
 /** What a turn hears. */
 export type TurnEvent =
   | { type: 'START' }
-  | { type: 'VIEW'; step: number; view: ContextView }
+  /** `model` answers the next call in place of its own. */
+  | { type: 'VIEW'; step: number; view: ContextView; model?: string }
   /** It is asked no more: what it wrote has no room in its window, or the budget is used up. */
   | { type: 'NO_ROOM'; step: number; code: string; message: string }
   /** `answer` null: what was said as text is the answer. */
@@ -97,7 +98,7 @@ const take = (draft: Draft, event: TurnEvent): void => {
     case 'START':
       return turn.step === 0 && turn.round === 0 ? draft.ask() : undefined;
     case 'VIEW':
-      return takeView(draft, event.step, event.view);
+      return takeView(draft, event);
     case 'NO_ROOM':
       if (turn.phase !== 'READING' || event.step !== turn.step) return;
       return draft.end({ type: 'thrown', code: event.code, message: event.message });
@@ -137,11 +138,14 @@ const take = (draft: Draft, event: TurnEvent): void => {
 };
 
 /** The context as it is now: messages that are gone are forgotten, new ones stand where the team has them. */
-const takeView = (draft: Draft, step: number, { ids, add: added }: ContextView): void => {
+const takeView = (draft: Draft, { step, view, model }: Extract<TurnEvent, { type: 'VIEW' }>): void => {
   const { turn } = draft;
+  const { ids, add: added } = view;
   if (turn.phase !== 'READING' || step !== turn.step) return;
   const known = new Map([...turn.messages, ...added].map((message) => [message.messageId, message]));
   turn.messages = ids.flatMap((id) => known.get(id) ?? []);
+  delete turn.model;
+  if (model !== undefined) turn.model = model;
   // What came while it was read is read before the model is asked.
   if (turn.wrote.length > 0) return draft.read();
   draft.ask();

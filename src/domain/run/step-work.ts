@@ -78,7 +78,16 @@ const started = (
       const agents = setup.agents.map((plan) =>
         plan.prompt === null ? plan : { ...plan, prompt: withComments(plan.prompt, comments) },
       );
-      return { ...work, setup: { ...setup, ...identity, budget: limits, agents, ...(workspace && { workspace }) } };
+      return {
+        ...work,
+        setup: {
+          ...setup,
+          ...identity,
+          budget: { ...setup.budget, ...limits },
+          agents,
+          ...(workspace && { workspace }),
+        },
+      };
     }
     case 'fan-out': {
       const { setup } = work;

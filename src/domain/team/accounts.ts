@@ -12,21 +12,42 @@ export interface CallPrice {
   isCapped: boolean;
 }
 
-/** Percent of a limit from which it is told. */
-const warnPercent = 80;
+/** Another model than an agent's own, and what calls of it may use. */
+export interface CheaperModel {
+  model: string;
+  price: CallPrice;
+}
+
+/** Limits of a team, or of an agent with those that it spawns, and what happens as they come near (spec 08 "steps"). */
+export interface TeamBudget extends BudgetLimits {
+  /** Whole percent of a limit from which it is told; left out: 80. */
+  warnPercent?: number;
+  /** Whole percent of a limit from which agents are asked with the cheaper model that they have; left out: never. */
+  cheaperPercent?: number;
+  /** A model's name, as their adapters have it. */
+  cheaperModel?: string;
+  /** Whether a person is asked for more, before calls are refused. */
+  asks?: boolean;
+}
+
+/** Percent of a limit from which it is told where nobody says. */
+const presetWarnPercent = 80;
 
 export const teamAccount = 'team';
 export const noLimits: BudgetLimits = { maxTokens: null, maxUsdMicros: null };
 
-/** A call that does not fit what is left is admitted while something is, one at a time: at most one call passes the limit. */
-export const terms = (limits: BudgetLimits): AccountTerms => ({
-  limits: { ...limits, maxMs: null },
-  warnPercent,
-  cheaperPercent: null,
-  asks: false,
-  lastCall: 'admitted',
+/**
+ * A call that does not fit what is left is admitted while something is, one at a time: at most one call passes the limit. Where a person
+ * is asked, he is asked before that.
+ */
+export const terms = (budget: TeamBudget): AccountTerms => ({
+  limits: { maxTokens: budget.maxTokens, maxUsdMicros: budget.maxUsdMicros, maxMs: null },
+  warnPercent: budget.warnPercent ?? presetWarnPercent,
+  cheaperPercent: budget.cheaperPercent ?? null,
+  asks: budget.asks ?? false,
+  lastCall: budget.asks ? 'refused' : 'admitted',
 });
 
 /** The ledger of a team at its start; `now`: epoch milliseconds. */
-export const openTeamLedger = (limits: BudgetLimits, now: number): LedgerState =>
-  openAccount(emptyLedger, { accountId: teamAccount, level: 'run', parentId: null, terms: terms(limits) }, now);
+export const openTeamLedger = (budget: TeamBudget, now: number): LedgerState =>
+  openAccount(emptyLedger, { accountId: teamAccount, level: 'run', parentId: null, terms: terms(budget) }, now);

@@ -1,6 +1,6 @@
 import type { Adapter } from '../../contracts/adapter.js';
 import type { Json } from '../../contracts/frames.js';
-import { overridden, overridesOf } from './overrides.js';
+import { isHosted, overridden, overridesOf } from './overrides.js';
 
 /** Most tokens of an agent's answer where its adapter says nothing: a file that it writes is part of its answer. */
 export const agentMaxTokens = 4096;
@@ -12,6 +12,5 @@ export const agentMaxTokens = 4096;
 export const answering = (adapter: Adapter, overrides: Readonly<Record<string, Json>>): Adapter => {
   const read = overridesOf(overrides);
   const asked = 'faults' in read ? adapter : overridden(adapter, read.overrides);
-  const isModel = asked.kind === 'openai' || asked.kind === 'anthropic' || asked.kind === 'openai-compatible';
-  return isModel ? { ...asked, max_tokens: asked.max_tokens ?? agentMaxTokens } : asked;
+  return isHosted(asked) ? { ...asked, max_tokens: asked.max_tokens ?? agentMaxTokens } : asked;
 };

@@ -14,7 +14,16 @@ import type { ToolAsk } from './state.js';
 
 /** What a team wants done. A turn is named by its agent and run; each is run at most once. */
 export type TeamEffect =
-  | { type: 'run_turn'; agentId: string; run: number; content: string; by: string | null; asked: ContextRead }
+  | {
+      type: 'run_turn';
+      agentId: string;
+      run: number;
+      content: string;
+      by: string | null;
+      asked: ContextRead;
+      /** That answers in place of the agent's own; left out: that. */
+      model?: string;
+    }
   /** From the next model or tool call on nothing is done until `go_on`. */
   | { type: 'hold_turn'; agentId: string; run: number }
   | { type: 'go_on'; agentId: string; run: number }
@@ -31,8 +40,8 @@ export type TeamEffect =
       content: string;
       metadata: Record<string, Json>;
     }
-  /** What a turn is asked with next; `refused`: why what it wrote has no room. */
-  | { type: 'answer_read'; agentId: string; run: number; step: number; read: ContextRead }
+  /** What a turn is asked with next; `refused`: why what it wrote has no room; `model`: as above. */
+  | { type: 'answer_read'; agentId: string; run: number; step: number; read: ContextRead; model?: string }
   /** A person has approved a call: it is carried out. */
   | { type: 'allow_call'; agentId: string; run: number; callId: string }
   /** What a tool for agents answers to a call of a turn. */

@@ -39,9 +39,15 @@ export const overridesOf = (
   return faults.length === 0 ? { overrides: read } : { faults };
 };
 
+type Hosted = Extract<Adapter, { kind: 'openai-compatible' | 'openai' | 'anthropic' }>;
+
+/** Whether a hosted model answers, which can be another one. */
+export const isHosted = (adapter: Adapter): adapter is Hosted =>
+  adapter.kind === 'openai-compatible' || adapter.kind === 'openai' || adapter.kind === 'anthropic';
+
 /** Who answers, with the overrides. Only hosted models have such settings: to whoever else answers they mean nothing. */
 export const overridden = (adapter: Adapter, { temperature, maxTokens, model }: ModelOverrides): Adapter => {
-  if (adapter.kind !== 'openai-compatible' && adapter.kind !== 'openai' && adapter.kind !== 'anthropic') return adapter;
+  if (!isHosted(adapter)) return adapter;
   return {
     ...adapter,
     ...(temperature !== undefined && { temperature }),

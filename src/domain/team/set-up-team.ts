@@ -5,9 +5,10 @@ import { approvalFields, approvalTerms } from '../debate/approval-terms.js';
 import type { DebateIdentity, PathFault } from '../debate/set-up-debate.js';
 import { pricedCall } from '../priced-call.js';
 import type { Operator } from '../session/setup.js';
-import type { CallPrice } from './accounts.js';
+import type { CallPrice, CheaperModel } from './accounts.js';
 import { answering } from './answering.js';
-import { type AgentPlan, limitsOf, liteAgentsOf, maxConcurrentOf, planOf, type TeamSetup } from './setup.js';
+import { isHosted } from './overrides.js';
+import { type AgentPlan, budgetOf, liteAgentsOf, maxConcurrentOf, planOf, type TeamSetup } from './setup.js';
 
 /** What the operator's configuration says of teams. */
 export interface TeamOperator extends Operator {
@@ -34,23 +35,83 @@ const adapterFaults = (operator: Operator, tenant: string, adapter: Adapter | un
     ? []
     : pricedCall(operator, tenant, adapter).faults.map((message) => ({ path: `${path}.adapter`, message }));
 
-/** Agents that are to be spawned, or every fault by its path within `path`. */
+/** A model by the path at which it is named. */
+interface NamedModel {
+  model: string;
+  path: string;
+}
+
+/** The cheaper model of an agent: its own, else that of the nearest agent above it in the same request, else that of the team. */
+const cheaperNamed = (
+  bodies: readonly TeamAgentBody[],
+  { index, path, ofTeam }: { index: number; path: (index: number) => string; ofTeam: NamedModel | null },
+): NamedModel | null => {
+  const body = bodies[index];
+  const model = body?.budget?.cheaper_model;
+  if (model !== undefined) return { model, path: `${path(index)}.budget.cheaper_model` };
+  // A parent stands before its children.
+  const parent = bodies.findIndex(({ agent_id: id }) => id === body?.parent);
+  return parent === -1 || parent >= index ? ofTeam : cheaperNamed(bodies, { index: parent, path, ofTeam });
+};
+
+/** What an agent is asked with in place of its own model, with its price; null: its own. */
+const cheaperOf = (
+  operator: Operator,
+  tenant: string,
+  { adapter, model_overrides: overrides }: Pick<TeamAgentBody, 'adapter' | 'model_overrides'>,
+  named: NamedModel | null,
+): { cheaper: CheaperModel | null; faults: PathFault[] } => {
+  if (!named || !adapter || !isHosted(adapter)) return { cheaper: null, faults: [] };
+  const { model, path } = named;
+  const asked = answering(adapter, { ...overrides, model });
+  const faults = pricedCall(operator, tenant, asked).faults.map((message) => ({ path, message }));
+  return { cheaper: { model, price: priceOf(operator, tenant, asked) }, faults };
+};
+
+/** One that names a model of its own and is answered for by its parent, whoever that is. */
+const orphanFaults = ({ adapter, budget }: TeamAgentBody, path: string): PathFault[] =>
+  adapter === undefined && budget?.cheaper_model !== undefined
+    ? [
+        {
+          path: `${path}.budget.cheaper_model`,
+          message: 'needs an adapter beside it, whose model it takes the place of',
+        },
+      ]
+    : [];
+
+/** Each fault once, however many agents have it. */
+const distinct = (faults: readonly PathFault[]): PathFault[] =>
+  faults.filter(
+    ({ path, message }, index) =>
+      faults.findIndex((other) => other.path === path && other.message === message) === index,
+  );
+
+/** Agents that are to be spawned, or every fault by its path within `path`; `cheaperModel`: of their team, at `budget.cheaper_model`. */
 export const plansOf = (
   bodies: readonly TeamAgentBody[],
   tenant: string,
   operator: Operator,
   path: (index: number) => string,
+  cheaperModel?: string,
 ): { plans: AgentPlan[] } | { faults: PathFault[] } => {
-  const faults = bodies.flatMap(({ adapter, model_overrides: overrides }, index) =>
-    adapterFaults(operator, tenant, adapter && answering(adapter, overrides), path(index)),
+  const ofTeam = cheaperModel === undefined ? null : { model: cheaperModel, path: 'budget.cheaper_model' };
+  const cheapers = bodies.map((body, index) =>
+    cheaperOf(operator, tenant, body, cheaperNamed(bodies, { index, path, ofTeam })),
   );
+  const faults = bodies.flatMap((body, index) => [
+    ...adapterFaults(operator, tenant, body.adapter && answering(body.adapter, body.model_overrides), path(index)),
+    ...orphanFaults(body, path(index)),
+  ]);
+  faults.push(...distinct(cheapers.flatMap((cheaper) => cheaper.faults)));
   return faults.length > 0
     ? { faults }
     : {
-        plans: bodies.map((body) => {
+        plans: bodies.map((body, index) => {
           const plan = planOf(body);
           if (!body.adapter) return plan;
-          return { ...plan, price: priceOf(operator, tenant, answering(body.adapter, body.model_overrides)) };
+          const price = priceOf(operator, tenant, answering(body.adapter, body.model_overrides));
+          const cheaper = cheapers[index]?.cheaper;
+          return { ...plan, price, ...(cheaper && { cheaper }) };
         }),
       };
 };
@@ -65,7 +126,8 @@ export const setUpTeam = (
   operator: TeamOperator,
 ): { setup: TeamSetup } | { faults: PathFault[] } => {
   const { tenant, budget, workspace, sandbox } = request;
-  const agents = plansOf(request.agents, tenant, operator, (index) => `agents[${index}]`);
+  const { cheaper_model: cheaperModel } = budget;
+  const agents = plansOf(request.agents, tenant, operator, (index) => `agents[${index}]`, cheaperModel);
   const policy = { ...request.approval, required: true };
   const approval = approvalTerms(policy, startedBy, requiresAuthentication);
   const faults = [
@@ -90,7 +152,7 @@ export const setUpTeam = (
       ...(operator.explorer && { explorerPrice: priceOf(operator, tenant, answering(operator.explorer, {})) }),
       agents: agents.plans,
       liteAgents: liteAgentsOf(request.lite_agents),
-      budget: limitsOf(budget),
+      budget: budgetOf(budget),
       approval,
       ...(workspace && { workspace: { path: workspace.path, isReadOnly: workspace.read_only } }),
       ...(sandbox && { sandbox }),

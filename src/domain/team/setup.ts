@@ -1,13 +1,12 @@
 import type { Adapter } from '../../contracts/adapter.js';
 import type { SandboxOptions } from '../../contracts/execution.js';
 import type { Json } from '../../contracts/frames.js';
-import type { ApprovalRule, LiteAgentBody, TeamAgentBody } from '../../contracts/team.js';
+import type { ApprovalRule, LiteAgentBody, TeamAgentBody, TeamBudgetBody } from '../../contracts/team.js';
 import type { AgentTemplate } from '../../contracts/template.js';
-import type { Budget } from '../../contracts/work.js';
-import { type BudgetLimits, micros } from '../budget.js';
+import { micros } from '../budget.js';
 import { ParleyError } from '../errors.js';
 import type { ApprovalTerms } from '../approval.js';
-import type { CallPrice } from './accounts.js';
+import type { CallPrice, CheaperModel, TeamBudget } from './accounts.js';
 import type { WebhookSetup } from '../webhook/setup.js';
 
 /** How an agent stands to the context of others; ids are those of agents, null: of nobody. */
@@ -42,8 +41,10 @@ export interface AgentPlan {
   sharing: SharingPlan;
   /** What its calls may use; left out: nothing that is known before. */
   price?: CallPrice;
+  /** What it is asked with once a budget is nearly used up; left out: its own model. */
+  cheaper?: CheaperModel;
   /** Of the agent and those that it spawns together; left out: no limit of their own. */
-  budget?: BudgetLimits;
+  budget?: TeamBudget;
   /** The agent whose folder its tools work in; left out: its own. */
   folderOf?: string;
 }
@@ -75,7 +76,7 @@ export interface TeamSetup {
   /** In the order in which they are spawned at the start. */
   agents: AgentPlan[];
   liteAgents: LiteAgent[];
-  budget: BudgetLimits;
+  budget: TeamBudget;
   /** Who has to approve calls of tools that a person is asked about, and by when. */
   approval: ApprovalTerms;
   /** The folder that all agents work in; left out: each has its own. */
@@ -104,10 +105,16 @@ export const maxConcurrentOf = (requested: number | undefined, fromEnvironment: 
   throw new ParleyError('invalid_request', `${whose} must be a whole number of at least 1; got ${chosen}`);
 };
 
-/** Limits of a body's budget. */
-export const limitsOf = (budget: Budget): BudgetLimits => ({
+const percent = (share: number): number => Math.round(share * 100);
+
+/** A body's budget. */
+export const budgetOf = (budget: TeamBudgetBody): TeamBudget => ({
   maxTokens: budget.max_tokens ?? null,
   maxUsdMicros: budget.max_usd === undefined ? null : micros(budget.max_usd),
+  ...(budget.warn_at !== undefined && { warnPercent: percent(budget.warn_at) }),
+  ...(budget.cheaper_at !== undefined && { cheaperPercent: percent(budget.cheaper_at) }),
+  ...(budget.cheaper_model !== undefined && { cheaperModel: budget.cheaper_model }),
+  ...(budget.when_used_up === 'ask' && { asks: true }),
 });
 
 /** An agent of a body as it is spawned; `parent`: where the body names none. */
@@ -131,7 +138,7 @@ export const planOf = (body: TeamAgentBody, parent: string | null = null): Agent
     overrides: body.model_overrides,
     metadata: body.metadata,
     sharing: { sessionOf, windowOf, maxTokens: body.shared_context_window_max_tokens ?? null },
-    ...(body.budget && { budget: limitsOf(body.budget) }),
+    ...(body.budget && { budget: budgetOf(body.budget) }),
   };
 };
 

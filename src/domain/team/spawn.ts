@@ -55,9 +55,9 @@ const add = (draft: TeamDraft, given: AgentPlan): void => {
   const { team, now } = draft;
   // Who answers for its parent now answers for it, whatever becomes of the parent.
   const parentPlan = given.parent === null ? undefined : agentOf(team, given.parent)?.plan;
-  const price = given.adapter ? given.price : parentPlan?.price;
+  const { price, cheaper } = (given.adapter ? given : parentPlan) ?? given;
   const adapter = given.adapter ?? parentPlan?.adapter ?? null;
-  const plan = { ...given, adapter, ...(price && { price }) };
+  const plan = { ...given, adapter, ...(price && { price }), ...(cheaper && { cheaper }) };
   team.spawned += 1;
   const agent = {
     plan,

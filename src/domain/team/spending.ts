@@ -1,9 +1,9 @@
 import { add, noAmount } from '../budget.js';
 import { iso } from '../instant.js';
 import { closeAccount, openAccount } from '../ledger/accounts.js';
-import { reserveCall } from '../ledger/reserve.js';
+import { reserveCall, type ReserveResult } from '../ledger/reserve.js';
 import { settleCall } from '../ledger/settle.js';
-import { findAccount, type LedgerState } from '../ledger/state.js';
+import { findAccount, type LedgerState, pathOf } from '../ledger/state.js';
 import type { BudgetNotice } from '../ledger/steps.js';
 import { estimateOf } from '../priced-call.js';
 import type { Amount } from '../session/setup.js';
@@ -64,8 +64,12 @@ const isRepriced = ({ overrides }: AgentPlan): boolean => 'model' in overrides |
 const charactersBeside = ({ tools, template, instructions }: AgentPlan): number =>
   (tools ?? template?.capabilities?.allowed_tools ?? agentTools).length * toolCharacters + instructions.length;
 
-const amountOf = (team: TeamState, { plan }: AgentRecord): { amount: Amount; isCapped: boolean } => {
-  const { price } = plan;
+const amountOf = (
+  team: TeamState,
+  { plan }: AgentRecord,
+  isCheaper: boolean,
+): { amount: Amount; isCapped: boolean } => {
+  const price = isCheaper ? plan.cheaper?.price : plan.price;
   if (!price) return { amount: noAmount, isCapped: false };
   const tokens = contextOf(team.contexts, plan.agentId) ? tokensOf(messagesOf(team.contexts, plan.agentId)) : 0;
   const characters = tokens * usualCharacters + charactersBeside(plan);
@@ -73,20 +77,35 @@ const amountOf = (team: TeamState, { plan }: AgentRecord): { amount: Amount; isC
   return { amount: estimateOf(price.most, characters * usualCharacters), isCapped: true };
 };
 
-export type Reserved = 'admitted' | 'wait' | { refused: string };
+/** `model`: that answers in place of the agent's own; null: that. */
+export type Reserved = { admitted: true; model: string | null } | 'wait' | { refused: string };
+
+/** Whether a budget above the agent, or its own, has reached the step at which its calls are to be cheaper. */
+const wantsCheaper = ({ ledger }: TeamState, accountId: string): boolean =>
+  pathOf(ledger, accountId).some(({ told }) => told.includes('cheaper_model'));
 
 /** Holds what the next call of an agent's model may use (spec 08 "Reserve before each call"). */
 export const reserveNext = (draft: TeamDraft, agent: AgentRecord): Reserved => {
   const { team, now } = draft;
   const number = agent.reserved + 1;
   const accountId = accountIdOf(agent);
-  const request = { accountId, number, isCheapest: true, holder: accountId, expiresAt: never };
-  const result = reserveCall(team.ledger, { ...request, ...amountOf(team, agent) }, now);
-  team.ledger = result.ledger;
-  tell(draft, result.notices);
+  const { cheaper } = agent.plan;
+  const attempt = (isCheaper: boolean): ReserveResult => {
+    const request = { accountId, number, isCheapest: isCheaper || !cheaper, holder: accountId, expiresAt: never };
+    const result = reserveCall(team.ledger, { ...request, ...amountOf(team, agent, isCheaper) }, now);
+    team.ledger = result.ledger;
+    tell(draft, result.notices);
+    return result;
+  };
+  let isCheaper = cheaper !== undefined && wantsCheaper(team, accountId);
+  let result = attempt(isCheaper);
+  if (result.outcome === 'refused' && result.remedy === 'cheaper_model') {
+    isCheaper = true;
+    result = attempt(isCheaper);
+  }
   if (result.outcome !== 'refused') {
     replaceAgent(draft, { ...agent, reserved: number, openCall: number });
-    return 'admitted';
+    return { admitted: true, model: isCheaper && cheaper ? cheaper.model : null };
   }
   if (result.remedy === 'wait') return 'wait';
   const words = result.faults.map(({ level, accountId: id, message }) => {
@@ -154,7 +173,8 @@ const tryCall = (draft: TeamDraft, { agentId, run, effect }: HeldCall): boolean 
   if (agent.state === 'PAUSED') return false;
   const reserved = reserveNext(draft, agent);
   if (reserved === 'wait') return false;
-  draft.effects.push(reserved === 'admitted' ? effect : refusedWith(effect, reserved.refused));
+  if ('refused' in reserved) draft.effects.push(refusedWith(effect, reserved.refused));
+  else draft.effects.push(reserved.model === null ? effect : { ...effect, model: reserved.model });
   return true;
 };
 

@@ -25,6 +25,8 @@ export interface TurnStart {
   tools: string[] | null;
   subagentsEnabled: boolean;
   overrides: Record<string, Json>;
+  /** That answers its first call in place of its own; left out: that. */
+  model?: string;
   maxRounds: number;
   approvals: ApprovalRule[];
   /** Its context, with what it is asked. */
@@ -67,7 +69,7 @@ export const turnStart = (
   { setup, ...team }: TeamState,
   { agentId, run }: { agentId: string; run: number },
   view: ContextView,
-  { epoch, place, tellsEnd }: Pick<TurnStart, 'epoch' | 'place' | 'tellsEnd'>,
+  { epoch, place, tellsEnd, model }: Pick<TurnStart, 'epoch' | 'place' | 'tellsEnd' | 'model'>,
 ): TurnStart | null => {
   const agent = agentOf(team, agentId);
   if (!agent?.plan.adapter) return null;
@@ -86,6 +88,7 @@ export const turnStart = (
     tools: plan.tools,
     subagentsEnabled: setup.subagentsEnabled,
     overrides: plan.overrides,
+    ...(model !== undefined && { model }),
     maxRounds: plan.maxRounds,
     approvals: plan.approvals ?? [],
     view,

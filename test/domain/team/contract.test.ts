@@ -32,6 +32,25 @@ describe('the body that starts a team', () => {
       ['agents must hold an agent with a prompt, or the team would end at once; or set keep_open'],
     ],
     ['no slots', { agents: [agent('a')], max_concurrent: 0 }, ['max_concurrent must be at least 1; got 0']],
+    [
+      'steps of a budget that cannot be taken',
+      {
+        agents: [agent('a', { budget: { cheaper_at: 0.5, when_used_up: 'ask' } })],
+        budget: { max_usd: 1, cheaper_model: 'small', warn_at: 2 },
+      },
+      [
+        'budget.warn_at must be at most 1; got 2',
+        'agents[0].budget.cheaper_model is missing: say which model is cheaper',
+        'agents[0].budget.cheaper_at has no effect without max_tokens or max_usd',
+        'agents[0].budget.when_used_up has no effect without max_tokens or max_usd',
+        'budget.cheaper_at is missing: say from which part of a limit on cheaper_model is asked',
+      ],
+    ],
+    [
+      'a cheaper model that nobody knows when to ask',
+      { agents: [agent('a')], budget: { max_usd: 1, cheaper_model: 'small' } },
+      ['budget.cheaper_at is missing: say from which part of a limit on cheaper_model is asked'],
+    ],
     ['an id twice', { agents: [agent('a'), agent('b'), agent('a')] }, ['agents[2].agent_id "a" is taken by agents[0]']],
     [
       'a blank id',

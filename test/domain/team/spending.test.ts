@@ -149,4 +149,65 @@ describe('the budget of a team', () => {
     play.to('RESUME_AGENT', 'a');
     expect(play.done('answer_read')).toHaveLength(1);
   });
+
+  test('tells from the part of a limit that it names', () => {
+    const told = (over: Partial<TeamSetup['budget']>): string[] => {
+      const play = new TeamPlay([priced('a', 1, 1)], { budget: { maxTokens: null, maxUsdMicros: dollar, ...over } });
+      reads(play, 'a', 500_000);
+      return play.told('budget').map(({ step }) => step);
+    };
+    expect([told({}), told({ warnPercent: 50 }), told({ warnPercent: 51 })]).toEqual([[], ['warn'], []]);
+  });
+});
+
+const cheaper = (likely: number): Partial<AgentPlan> => ({
+  cheaper: { model: 'small', price: { likely: call(likely), most: call(likely), isCapped: true } },
+});
+/** The model of each call that was admitted: null is the agent's own. */
+const models = (play: TeamPlay): (string | null)[] =>
+  play.effects.flatMap((effect) =>
+    (effect.type === 'run_turn' && 'view' in effect.asked) || (effect.type === 'answer_read' && 'view' in effect.read)
+      ? [effect.model ?? null]
+      : [],
+  );
+
+describe('the cheaper model of a budget', () => {
+  const budget = { maxTokens: null, maxUsdMicros: dollar, cheaperPercent: 50 };
+
+  test('answers from the part of the limit on that it names, which is told once', () => {
+    const play = new TeamPlay([priced('a', 100_000, 100_000, cheaper(10_000))], { budget });
+    for (const used of [300_000, 300_000, 10_000, 10_000]) reads(play, 'a', used);
+    expect(models(play)).toEqual([null, null, 'small', 'small', 'small']);
+    expect(play.told('budget').map(({ step }) => step)).toEqual(['cheaper_model']);
+    // What is held is what the cheaper one costs.
+    expect(play.team.ledger.calls.map(({ amount }) => amount.usdMicros)).toEqual([10_000]);
+  });
+
+  test('answers sooner where a call of an agent’s own does not fit what is left', () => {
+    const play = new TeamPlay([priced('a', 700_000, 700_000, cheaper(10_000))], {
+      budget: { ...budget, cheaperPercent: 90, asks: true },
+    });
+    reads(play, 'a', 400_000);
+    expect(models(play)).toEqual([null, 'small']);
+    expect(play.told('budget').map(({ step }) => step)).toEqual(['cheaper_model']);
+  });
+
+  test('is no model of agents that have none, and is that of those that they spawn', () => {
+    const play = new TeamPlay([priced('a', 1, 1), priced('b', 1, 1, cheaper(1))], { budget });
+    reads(play, 'a', 600_000);
+    reads(play, 'b', 1);
+    play.spawn({ ...plan('c', { parent: 'b' }), adapter: null }, { ...plan('d', { parent: 'a' }), adapter: null });
+    expect(models(play)).toEqual([null, null, null, 'small', 'small', null]);
+  });
+
+  test('is one of an agent’s own budget for those below it alone', () => {
+    const own = { maxTokens: null, maxUsdMicros: 100_000, cheaperPercent: 50, cheaperModel: 'small' };
+    const play = new TeamPlay([
+      priced('a', 1, 1, { ...cheaper(1), budget: own }),
+      priced('b', 1, 1, { ...cheaper(1), parent: 'a' }),
+      priced('c', 1, 1, cheaper(1)),
+    ]);
+    for (const id of ['b', 'a', 'b', 'c']) reads(play, id, 60_000 / 2);
+    expect(models(play)).toEqual([null, null, null, null, 'small', 'small', null]);
+  });
 });

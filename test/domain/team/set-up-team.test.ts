@@ -1,0 +1,101 @@
+import { openTeamSchema } from '../../../src/contracts/team.js';
+import { setUpTeam, type TeamOperator } from '../../../src/domain/team/set-up-team.js';
+
+const prices: Record<string, number> = { large: 1_000, small: 10 };
+
+/** Knows two models by their names, and what they cost. */
+const operator: TeamOperator = {
+  policyFault: () => null,
+  estimate: (adapter) => {
+    const model = 'model' in adapter ? adapter.model : 'large';
+    const usdMicros = prices[model];
+    return usdMicros === undefined ? { unpriced: `${model} has no price` } : { tokens: 1, usdMicros };
+  },
+  window: () => ({ maxTotal: 1, perLane: 1 }) as never,
+  maxConcurrent: 10,
+  backgroundAllowed: true,
+  windowTokens: null,
+  explorer: null,
+};
+const identity = {
+  id: 't',
+  traceId: '0'.repeat(32),
+  webUiUrl: '',
+  webhooks: [],
+  startedBy: null,
+  requiresAuthentication: false,
+};
+const hosted = (agentId: string, over: object = {}) => ({
+  agent_id: agentId,
+  adapter: { kind: 'openai', model: 'large' },
+  prompt: 'go',
+  ...over,
+});
+const setUp = (agents: object[], budget: object) =>
+  setUpTeam(openTeamSchema.parse({ agents, budget }), identity as never, operator);
+const cheapers = (agents: object[], budget: object): unknown => {
+  const done = setUp(agents, budget);
+  return 'faults' in done
+    ? done.faults
+    : done.setup.agents.map(({ cheaper }) => cheaper && [cheaper.model, cheaper.price.likely.estimate.usdMicros]);
+};
+
+describe('the cheaper model of a team that is set up', () => {
+  const budget = { max_usd: 1, cheaper_at: 0.5, cheaper_model: 'small' };
+
+  test('is that of every hosted agent, with its price, and of nobody else', () => {
+    const scripted = { agent_id: 'b', adapter: { kind: 'scripted', script: [{ final: 'x' }] }, prompt: 'go' };
+    expect(cheapers([hosted('a'), scripted], budget)).toEqual([['small', 10], undefined]);
+    expect(cheapers([hosted('a')], { max_usd: 1 })).toEqual([undefined]);
+  });
+
+  test('is the nearest that is named: of the agent, of one above it, of the team', () => {
+    const own = { budget: { cheaper_model: 'large' } };
+    const agents = [hosted('a', own), hosted('b', { parent: 'a' }), hosted('c')];
+    expect(cheapers(agents, budget)).toEqual([
+      ['large', 1_000],
+      ['large', 1_000],
+      ['small', 10],
+    ]);
+  });
+
+  test.each<[string, object[], object, object[]]>([
+    [
+      'one that has no price, once',
+      [hosted('a'), hosted('b')],
+      { ...budget, cheaper_model: 'tiny' },
+      [{ path: 'budget.cheaper_model', message: 'tiny has no price' }],
+    ],
+    [
+      'one of an agent, by its path',
+      [hosted('a', { budget: { cheaper_model: 'tiny' } })],
+      {},
+      [{ path: 'agents[0].budget.cheaper_model', message: 'tiny has no price' }],
+    ],
+    [
+      'one of an agent that somebody else answers for',
+      [hosted('a'), { agent_id: 'b', parent: 'a', budget: { cheaper_model: 'small' } }],
+      {},
+      [
+        {
+          path: 'agents[1].budget.cheaper_model',
+          message: 'needs an adapter beside it, whose model it takes the place of',
+        },
+      ],
+    ],
+  ])('is refused at the start where it is %s', (_, agents, of, faults) => {
+    expect(cheapers(agents, of)).toEqual(faults);
+  });
+
+  test('keeps the steps beside the limits', () => {
+    const done = setUp([hosted('a')], { ...budget, max_tokens: 5, warn_at: 0.29, when_used_up: 'ask' });
+    expect('setup' in done && done.setup.budget).toEqual({
+      maxTokens: 5,
+      maxUsdMicros: 1_000_000,
+      warnPercent: 29,
+      cheaperPercent: 50,
+      cheaperModel: 'small',
+      asks: true,
+    });
+  });
+});
