@@ -1,22 +1,56 @@
 import type { Context as TraceContext } from '@opentelemetry/api';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import type { Beat } from '../src/contracts/call-wait.js';
 import { inSpan, workContext } from '../src/tracing.js';
 import type { Amount } from '../src/domain/session/setup.js';
 import { AskError, type Answered, type AskInput } from './ask.js';
+import { CallWaits } from './call-waits.js';
 import type { WorkMetrics } from './metrics.js';
 
 /** Often enough that the SDK always has one to send; it sends at most one per 0.8 of the heartbeat timeout. */
-export const beatMs = 1_000;
+const beatMs = 1_000;
+
+/** Past the SDK, which may hold a beat back for longer than the news in it lasts. */
+const tellNow = async (context: Context, beat: Beat | undefined): Promise<void> => {
+  try {
+    await context.client.activity.heartbeat(context.info.taskToken, beat);
+  } catch (error) {
+    // The next beat says the same; whether the activity was cancelled, or is over, is heard from those.
+    context.log.debug('a beat was not taken', { error });
+  }
+};
+
+/** Beats for the activity that this is called in, and says with it what its calls wait for. @returns ends it */
+export const startBeating = (waits: CallWaits): (() => void) => {
+  const context = Context.current();
+  let isTold = false;
+  const beat = (): void => {
+    const said = waits.beat();
+    context.heartbeat(said);
+    if (isTold === (said !== undefined)) return;
+    isTold = said !== undefined;
+    void tellNow(context, said);
+  };
+  const timer = setInterval(beat, beatMs);
+  waits.onEnd(() => {
+    if (isTold) beat();
+  });
+  return () => {
+    isTold = false;
+    clearInterval(timer);
+  };
+};
 
 /** Beats while something is under way, which hears of a cancel by `signal`. */
 export const beating = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
-  const context = Context.current();
-  const beat = setInterval(() => context.heartbeat(), beatMs);
+  const { cancellationSignal } = Context.current();
+  const waits = new CallWaits();
+  const stop = startBeating(waits);
   try {
-    return await work(context.cancellationSignal);
+    return await waits.around(() => work(cancellationSignal));
   } finally {
-    clearInterval(beat);
+    stop();
   }
 };
 

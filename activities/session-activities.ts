@@ -2,7 +2,8 @@ import { Context } from '@temporalio/activity';
 import type { LaneReport } from '../src/domain/lane.js';
 import { judgement } from '../src/domain/prompts.js';
 import { ask, AskError, type Answered, type AskInput } from './ask.js';
-import { asking, beatMs } from './asking.js';
+import { asking, startBeating } from './asking.js';
+import { CallWaits } from './call-waits.js';
 import type { GroupInput, GroupPorts } from './group.js';
 import { LaneGroup } from './lane-group.js';
 
@@ -10,7 +11,7 @@ import { LaneGroup } from './lane-group.js';
 export const createSessionActivities = (ports: Omit<GroupPorts, 'now'>) => {
   const { agents, link, metrics } = ports;
   // A run that continues as new schedules its lanes again; on the same worker the calls under way are taken over.
-  const groups = new Map<string, { group: LaneGroup; owner: symbol; epoch: number }>();
+  const groups = new Map<string, { group: LaneGroup; waits: CallWaits; owner: symbol; epoch: number }>();
   return {
     /**
      * Runs a group of lanes to their ends. @returns what was not signalled while they ran. A later attempt skips lanes
@@ -25,16 +26,18 @@ export const createSessionActivities = (ports: Omit<GroupPorts, 'now'>) => {
       // What ran before a restore belongs to what was left.
       const isLeft = running !== undefined && running.epoch !== epoch;
       if (isLeft) running.group.abandon();
+      const waits = (isLeft ? undefined : running?.waits) ?? new CallWaits();
       let group = isLeft ? undefined : running?.group;
       if (!group) {
         const attempt = input.attempt + context.info.attempt - 1;
         const skip = attempt > 1 ? (await link.directives(input.workId)).ended : [];
-        group = new LaneGroup(input, attempt, skip, { ...ports, now: Date.now });
-        group.start();
+        const begun = new LaneGroup(input, attempt, skip, { ...ports, now: Date.now });
+        waits.around(() => begun.start());
+        group = begun;
       }
-      groups.set(key, { group, owner, epoch });
+      groups.set(key, { group, waits, owner, epoch });
       const isOwner = (): boolean => groups.get(key)?.owner === owner;
-      const beat = setInterval(() => context.heartbeat(), beatMs);
+      const stopBeating = startBeating(waits);
       const stopped = new Promise<never>((_, reject) => {
         context.cancelled.catch((error: unknown) => {
           if (isOwner()) group.abandon();
@@ -44,7 +47,7 @@ export const createSessionActivities = (ports: Omit<GroupPorts, 'now'>) => {
       try {
         return await Promise.race([group.done, stopped]);
       } finally {
-        clearInterval(beat);
+        stopBeating();
         if (isOwner()) groups.delete(key);
       }
     },

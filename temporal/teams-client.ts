@@ -2,6 +2,7 @@ import type { TeamStatus } from '../src/contracts/team-status.js';
 import type { TeamSetup } from '../src/domain/team/setup.js';
 import type { TeamsPort } from '../src/gateway/work-port.js';
 import { contextQuery, teamUpdate, teamWorkflowType } from '../workflows/messages.js';
+import { createTeamCallWaits } from './call-waits.js';
 import { feedbackOf } from './feedback-update.js';
 import { createWorkClient, firstWords, type WorkClientOptions, type WorkDefinition } from './work-client.js';
 
@@ -36,6 +37,7 @@ export const createTeamsClient = (options: WorkClientOptions): TeamsPort => {
       teams.update(id, 'take this call', (handle, ownId) =>
         handle.executeUpdate(teamUpdate, { args: [call], updateId: updateId ?? ownId }),
       ),
+    callWaits: createTeamCallWaits(options.client),
     context: (id, agentId) => teams.ask(id, (handle) => handle.query(contextQuery, agentId)),
   };
 };

@@ -13,12 +13,14 @@ import { ApplicationFailure, TypedSearchAttributes } from '@temporalio/common';
 import pRetry from 'p-retry';
 import type { NumberedEvent, PartialEvent } from '../src/contracts/events.js';
 import type { Json } from '../src/contracts/frames.js';
-import type { Kind } from '../src/contracts/work.js';
+import type { Kind, Waiting } from '../src/contracts/work.js';
+import { waitingForCalls } from '../src/domain/call-wait.js';
 import { ParleyError } from '../src/domain/errors.js';
 import { maxPayloadBytes } from '../src/domain/payload-limit.js';
 import type { CarriedState, StartOptions, WorkPort, WorkSetup, WorkStatus } from '../src/gateway/work-port.js';
 import { eventsQuery } from '../workflows/messages.js';
 import { fromFailure } from '../src/failure.js';
+import { callWaits } from './call-waits.js';
 import { grpcStatus } from './grpc-status.js';
 import { createNextAnswers } from './next-answers.js';
 import { searchAttributes } from './search-attributes.js';
@@ -112,7 +114,10 @@ export const firstWords = (text: string): string => text.replace(/\s+/g, ' ').tr
  * One kind of work as workflows of Temporal, which is the only store: every gateway gives the same answers, after a restart
  * too.
  */
-export const createWorkClient = <Setup extends WorkSetup, Status extends WorkStatus & { ended_at: string | null }>(
+export const createWorkClient = <
+  Setup extends WorkSetup,
+  Status extends WorkStatus & { ended_at: string | null; waiting: Waiting | null },
+>(
   definition: WorkDefinition<Setup, Status>,
   {
     client,
@@ -177,8 +182,11 @@ export const createWorkClient = <Setup extends WorkSetup, Status extends WorkSta
       if (left !== null) return left;
     }
     const answer = await query(id, () => handleOf(id).query<Status>('status'));
+    if (answer.ended_at !== null) return answer;
     const how = closedAs(description);
-    if (answer.ended_at !== null || how === null || how === 'COMPLETED') return answer;
+    if (how === null)
+      return { ...answer, waiting: waitingForCalls(answer.waiting, await callWaits(client, description)) };
+    if (how === 'COMPLETED') return answer;
     return definition.closedFromOutside(answer, how, description.closeTime?.toISOString() ?? null);
   };
   /** However many ask at once: each answer was asked for after they came. */

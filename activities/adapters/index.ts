@@ -7,6 +7,7 @@ import type { SandboxPort } from '../sandbox/port.js';
 import { governedFrames } from '../governor/governed-frames.js';
 import type { Admission, ProviderGovernor } from '../governor/port.js';
 import { mostTokens } from '../governor/tokens.js';
+import { whileWaiting } from '../call-waits.js';
 import { providerOf } from '../metrics.js';
 import { type Call, startCall } from './frame-stream.js';
 import { openA2a } from './a2a.js';
@@ -93,10 +94,12 @@ export const createAgents = (options: AgentsOptions): Agents => {
   const governs = (adapter: Adapter): boolean =>
     options.governor?.governs(providerOf(adapter), isModel(adapter)) === true;
   const admit = async ({ adapter, tenant, tier }: AgentRequest, call: Call, tokens: number): Promise<Admission> => {
-    if (!options.governor || !governs(adapter)) return free;
+    const { governor } = options;
+    if (!governor || !governs(adapter)) return free;
     const model = 'model' in adapter ? adapter.model : adapter.kind;
     const asked = { provider: providerOf(adapter), model, tenant: tenant ?? 'default', tier: tier ?? 'silver', tokens };
-    return await options.governor.admit(asked, call.signal);
+    const wait = { for: 'provider_limit' as const, of: asked.provider };
+    return await whileWaiting(wait, () => governor.admit(asked, call.signal));
   };
   /** A model admits each of its requests by itself, as it may make several; anything else is one call. */
   const openGoverned = async (request: AgentRequest, call: Call): Promise<AsyncIterable<AgentFrame>> => {

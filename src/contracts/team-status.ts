@@ -35,6 +35,9 @@ export const agentStatusSchema = z
       description: 'What it has said so far, while it streams; else what a turn that was broken off had said.',
     }),
     waiting_for: z.array(z.string()).meta({ description: 'Agents that it waits for; its slot is free meanwhile.' }),
+    waiting: waitingSchema.optional().meta({
+      description: 'What a call of its model waits for before it may be made; left out: nothing that is known.',
+    }),
     spend: spendSchema,
     spawned_at: z.iso.datetime(),
     started_at: z.iso.datetime().nullable(),

@@ -11,6 +11,7 @@ import type { ContextInfo, TeamStatus } from '../contracts/team-status.js';
 import type { SessionStatus } from '../contracts/session-status.js';
 import type { AskedItem } from '../contracts/inbox.js';
 import type { Checkpoint, CheckpointList } from '../contracts/checkpoint.js';
+import type { CallWait } from '../contracts/call-wait.js';
 import type { Kind, Lifecycle, WorkItem, WorkList } from '../contracts/work.js';
 import type { CheckpointArtifact, ForkOrigin } from '../domain/checkpoint.js';
 import type { GivenResponses } from '../domain/coordinator/effects.js';
@@ -146,6 +147,8 @@ export interface TeamsPort extends WorkPort<TeamSetup, TeamStatus>, FeedbackPort
   call(id: string, call: OutsideCall, updateId?: string): Promise<CallAnswer>;
   /** What an agent's window holds; null: there is no such agent. @throws ParleyError not_found, unavailable */
   context(id: string, agentId: string): Promise<ContextInfo | null>;
+  /** What calls of its agents wait for before they may be made, by agent, as of a moment ago. */
+  callWaits(id: string): Promise<ReadonlyMap<string, readonly CallWait[]>>;
 }
 
 export type FanOutsPort = WorkPort<FanOutSetup, FanOutStatus>;

@@ -1,3 +1,4 @@
+import type { CallWait } from '../../src/contracts/call-wait.js';
 import type { GivenFeedback } from '../../src/contracts/feedback.js';
 import type { FeedbackReceipt } from '../../src/domain/feedback-answer.js';
 import type { ContextInfo, TeamStatus } from '../../src/contracts/team-status.js';
@@ -22,6 +23,10 @@ export class FakeTeams extends FakeWork<TeamSetup, TeamStatus> implements TeamsP
 
   async feedback(_: string, given: GivenFeedback): Promise<FeedbackReceipt> {
     return { request_id: given.request_id, response: given.response, outcome: 'approved', approvals: 1, needed: 1 };
+  }
+
+  async callWaits(): Promise<ReadonlyMap<string, readonly CallWait[]>> {
+    return new Map();
   }
 
   async context(): Promise<ContextInfo | null> {

@@ -6,14 +6,15 @@ import {
   contextInfoSchema,
   spawnedSchema,
   teamStatsSchema,
+  type TeamStatus,
 } from '../../contracts/team-status.js';
 import type { TeamCall } from '../../domain/team/effects.js';
 import { plansOf } from '../../domain/team/set-up-team.js';
 import { eventsOfAgent } from '../agent-events.js';
 import { invalidRequest, ProblemError } from '../problem.js';
-import { textNumber } from '../query-number.js';
 import { type AnyRoute, type Ports, route } from '../route.js';
-import { agentsOf, callTeam, withTexts } from './team-calls.js';
+import { eventNumber, idempotencyKey, problemsOfBody } from '../request-parts.js';
+import { agentsOf, callTeam, withCallWaits, withTexts } from './team-calls.js';
 import {
   agentStatusExample,
   contextInfoExample,
@@ -36,20 +37,17 @@ const owner = async ({ id }: { id: string }, { teams }: Ports) => ({
 });
 export const ofTeams = { tag: 'teams', access: 'api_key', owner } as const;
 export const keyed = z.object({
-  'idempotency-key': z
-    .string()
-    .min(1)
-    .max(255)
-    .optional()
-    .meta({ description: 'Names the call: sent again, it is answered as before and changes nothing.' }),
+  'idempotency-key': idempotencyKey('Names the call: sent again, it is answered as before and changes nothing.'),
 });
 const noQuery = z.strictObject({});
 const noHeaders = z.object({});
 const agentResponse = { description: 'The agent.', schema: agentStatusSchema, example: agentStatusExample };
 
 /** @throws ProblemError not_found, naming who there is */
-const agentIn = async (id: string, agentId: string, { teams }: Pick<Ports, 'teams'>): Promise<AgentStatus> => {
-  const { agents } = await teams.status(knownId('team', id));
+const agentIn = async (id: string, agentId: string, { teams }: Pick<Ports, 'teams'>): Promise<AgentStatus> =>
+  agentOf(await teams.status(knownId('team', id)), agentId);
+
+const agentOf = ({ id, agents }: TeamStatus, agentId: string): AgentStatus => {
   const agent = agents.find(({ agent_id: each }) => each === agentId);
   if (agent) return agent;
   const there = agents.slice(0, 20).map(({ agent_id: each }) => each);
@@ -77,18 +75,7 @@ const spawn = route({
       example: { agents: [agentStatusExample], notes: [] },
     },
   },
-  problems: [
-    'invalid_json',
-    'unauthorized',
-    'forbidden',
-    'not_found',
-    'conflict',
-    'wrong_state',
-    'too_large',
-    'unsupported_media_type',
-    'invalid_request',
-    'unavailable',
-  ],
+  problems: [...problemsOfBody, 'forbidden', 'not_found', 'conflict', 'wrong_state'],
   handle: async ({ params: { id }, headers, body }, ports) => {
     const bodies = Array.isArray(body) ? body : [body];
     const tenant = await teamTenant(id, ports.teams);
@@ -107,7 +94,7 @@ const show = route({
   method: 'get',
   path: '/v1/teams/{id}/agents/{agent}',
   summary: 'Status of an agent',
-  description: 'With what it has said so far, while it streams.',
+  description: 'With what it has said so far, while it streams, and what a call of its model waits for.',
   params: agentParams,
   query: noQuery,
   headers: noHeaders,
@@ -115,7 +102,8 @@ const show = route({
   responses: { 200: agentResponse },
   problems: ['unauthorized', 'not_found', 'unavailable'],
   handle: async ({ params: { id, agent } }, ports) => {
-    const [body] = await withTexts(id, [await agentIn(id, agent, ports)], ports);
+    const status = await withCallWaits(await ports.teams.status(knownId('team', id)), ports);
+    const [body] = await withTexts(id, [agentOf(status, agent)], ports);
     return { status: 200, body: body! };
   },
 });
@@ -203,8 +191,6 @@ const context = route({
     return { status: 200, body };
   },
 });
-
-const eventNumber = textNumber(z.number().int().min(0)).optional();
 
 const events = route({
   ...ofTeams,

@@ -1,3 +1,4 @@
+import { waitingForCalls } from '../../domain/call-wait.js';
 import { ParleyError } from '../../domain/errors.js';
 import type { Done, OutsideCall } from '../../domain/team/effects.js';
 import type { AgentStatus, TeamStatus } from '../../contracts/team-status.js';
@@ -39,6 +40,18 @@ export const withTexts = async <A extends AgentStatus>(
     const text = texts.get(agent.agent_id);
     return text === undefined || agent.state !== 'RUNNING' ? agent : { ...agent, streaming: true, text };
   });
+};
+
+/** With what the calls of running agents wait for, which their team does not know; `waiting` says so of the team, too. */
+export const withCallWaits = async (status: TeamStatus, { teams }: Pick<Ports, 'teams'>): Promise<TeamStatus> => {
+  if (status.waiting?.for !== 'lane' || !status.agents.some(({ state }) => state === 'RUNNING')) return status;
+  const waits = await teams.callWaits(status.id);
+  if (waits.size === 0) return status;
+  const agents = status.agents.map((agent) => {
+    const waiting = waitingForCalls(null, waits.get(agent.agent_id) ?? []);
+    return waiting === null || agent.state !== 'RUNNING' ? agent : { ...agent, waiting };
+  });
+  return { ...status, agents, waiting: waitingForCalls(status.waiting, [...waits.values()].flat()) };
 };
 
 /** Those that were asked for, in that order; unknown ones are left out. */

@@ -9,7 +9,7 @@ import { invalidRequest } from '../problem.js';
 import { teamOperator } from '../team-operator.js';
 import { type AnyRoute, route } from '../route.js';
 import { feedbackRoute } from './feedback-route.js';
-import { callTeam, withTexts } from './team-calls.js';
+import { callTeam, withCallWaits, withTexts } from './team-calls.js';
 import { openTeamExample, teamStartedExample, teamStatusExample } from './team-examples.js';
 import { knownId, workRoutes } from './work-routes.js';
 
@@ -39,7 +39,10 @@ const common = workRoutes({
     port: teams,
     openRequest: ({ feedback }) => feedback.find(({ state }) => state === 'open')?.request ?? null,
   }),
-  enrich: async (status, ports) => ({ ...status, agents: await withTexts(status.id, status.agents, ports) }),
+  enrich: async (status, ports) => {
+    const told = await withCallWaits(status, ports);
+    return { ...told, agents: await withTexts(status.id, told.agents, ports) };
+  },
   cancelDescription: 'Stops every agent, its model calls and its tools. What each had said is kept.',
   whyNoPause: {
     description: {

@@ -1,0 +1,82 @@
+import type { AgentStatus } from '../../src/contracts/team-status.js';
+import { aFanOut } from '../support/fan-out-bodies.js';
+import { type Product, startProduct } from '../support/product.js';
+import { runCli } from '../support/run-cli.js';
+import { aRefinement } from '../support/refinement-bodies.js';
+import { silent } from '../support/session-bodies.js';
+import { hangs } from '../support/team-bodies.js';
+
+/** Scripts are limited where they are named alone: of these one is under way at a time. */
+const limits = { providers: { scripted: { concurrency: 1, requests: 50 } } };
+
+let product: Product;
+beforeAll(async () => {
+  product = await startProduct({ PARLEY_PROVIDER_LIMITS: JSON.stringify(limits) });
+}, 60_000);
+afterAll(() => product?.stop());
+
+/** Says nothing for as long as nobody cancels it, and is the one call that may be under way. */
+const hold = async (): Promise<() => Promise<void>> => {
+  const { id } = await product.start({ prompt: 'p', lanes: [silent('only')] } as never);
+  await product.until(id, ({ state }) => state === 'STREAMING');
+  return async () => void (await product.post(`/v1/sessions/${id}/cancel`));
+};
+
+const isHeld = { for: 'provider_limit', detail: '1 call waits for the limits of scripted' };
+
+describe('work whose calls may not be made yet', () => {
+  test('waits for the limits of their provider, until it may call it', async () => {
+    const release = await hold();
+    const began = Date.now();
+    const { id } = await product.start({ prompt: 'p', lanes: [silent('a')] } as never);
+    const refinement = await product.refinements.start(aRefinement());
+    const fanOut = await product.fanOuts.start(aFanOut());
+    const { waiting, state } = await product.until(id, (status) => status.waiting?.for === 'provider_limit');
+    expect(state).toBe('DISPATCHED');
+    expect(waiting).toMatchObject({
+      detail: `${isHeld.detail}; no lane is dispatched yet: a`,
+      who_can_unblock: expect.stringContaining('parley providers scripted'),
+    });
+    expect(Date.parse(waiting!.since)).toBeGreaterThanOrEqual(began);
+    const { out } = await runCli({ PARLEY_URL: product.url }, ['why', id]);
+    expect(out).toContain('waits for provider limit');
+    const others = [
+      await product.refinements.until(refinement, (status) => status.waiting?.for === 'provider_limit'),
+      await product.fanOuts.until(fanOut, (status) => status.waiting?.for === 'provider_limit'),
+    ];
+    expect(others.map((status) => status.waiting?.detail)).toEqual([
+      expect.stringContaining(`${isHeld.detail}; the generator`),
+      expect.stringMatching(/^3 calls wait for the limits of scripted; 3 of 3 tasks/),
+    ]);
+    await product.post(`/v1/refinements/${refinement}/cancel`);
+    await product.post(`/v1/fan-outs/${fanOut}/cancel`);
+    await release();
+    const after = await product.until(id, (status) => status.waiting?.for === 'lane');
+    expect(after.waiting?.detail).toBe('1 of 1 lanes have not ended: a');
+    await product.post(`/v1/sessions/${id}/cancel`);
+    expect((await product.until(id, ({ lifecycle }) => lifecycle === 'cancelled')).waiting).toBeNull();
+  });
+
+  test('is told of agents, and of their team', async () => {
+    const release = await hold();
+    const id = await product.teams.start({ agents: [hangs('a'), hangs('a.1')] } as never);
+    const { waiting, agents } = await product.teams.until(id, (status) =>
+      status.agents.every((agent) => agent.waiting !== undefined),
+    );
+    expect(agents).toMatchObject([{ waiting: isHeld }, { waiting: isHeld }]);
+    expect(waiting).toMatchObject({
+      for: 'provider_limit',
+      detail: expect.stringMatching(/^2 calls wait for the limits of scripted; agents: 2 running/),
+    });
+    await release();
+    const after = await product.teams.until(id, (status) =>
+      status.agents.some((agent) => agent.streaming && agent.waiting === undefined),
+    );
+    const going = after.agents.find((agent) => agent.waiting === undefined)?.agent_id;
+    const views = await Promise.all(['a', 'a.1'].map((agent) => product.get(`/v1/teams/${id}/agents/${agent}`)));
+    const held = views.map(({ body }) => body as AgentStatus).filter((agent) => agent.waiting !== undefined);
+    expect(held).toMatchObject([{ agent_id: going === 'a' ? 'a.1' : 'a', waiting: isHeld }]);
+    await product.post(`/v1/teams/${id}/cancel`);
+    await product.teams.until(id, ({ lifecycle }) => lifecycle === 'cancelled');
+  });
+});
