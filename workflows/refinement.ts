@@ -2,7 +2,7 @@ import { continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { Json } from '../src/contracts/frames.js';
 import type { RefinementStatus } from '../src/contracts/refinement-status.js';
 import { refinementTurns } from '../src/domain/refinement/turns.js';
-import { noAmount } from '../src/domain/budget.js';
+import { add, noAmount } from '../src/domain/budget.js';
 import {
   type RefinementEffect,
   type RefinementEvent,
@@ -15,6 +15,7 @@ import { openRefinementState, type RefinementState } from '../src/domain/refinem
 import { refinementDetails, refinementStatus } from '../src/domain/refinement/view.js';
 import { callersTenant, createCalls, type Fault } from './calls.js';
 import { refinementCalls } from './options.js';
+import { openWorkAccount } from '../src/domain/work-account.js';
 import { openWork, type WorkState } from '../src/domain/work-state.js';
 import { refusal, WorkLoop, type WorkKind } from './work.js';
 
@@ -49,6 +50,8 @@ export async function refinement(
     throw refusal('invalid_request', 'a refinement takes a setup; start it with POST /v1/refinements');
   const state: RefinementRun =
     carried ?? openWork(openRefinementState(setup, workflowInfo().startTime.getTime()), { type: 'START' });
+  // One that began before it kept a ledger has spent what both used.
+  state.work.ledger ??= openWorkAccount(setup.budget, add(state.work.usage.generator, state.work.usage.critic));
   const loop = new WorkLoop(refinementKind, state, setup.webhooks);
 
   const act = async (effect: RefinementPending): Promise<RefinementEvent> => {

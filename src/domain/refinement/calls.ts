@@ -1,14 +1,15 @@
 import type { RefinementRole } from '../../contracts/refinement.js';
-import { add, approximateTokens, available, budgetFaults, ledgerOf, usd } from '../budget.js';
+import { approximateTokens, usd } from '../budget.js';
 import { iso } from '../instant.js';
+import type { LedgerState } from '../ledger/state.js';
 import { estimateOf } from '../priced-call.js';
 import type { Amount } from '../session/setup.js';
+import { holdCall, leftOf, spentOf } from '../work-account.js';
 import { type RefinementDraft, say } from './draft.js';
 import type { RefinementCall, RefinementPending } from './effects.js';
 import { critiqueAgainPrompt, critiquePrompt, generatePrompt } from './prompts.js';
 import type { RefinementState } from './state.js';
 
-export const spent = ({ usage }: Pick<RefinementState, 'usage'>): Amount => add(usage.generator, usage.critic);
 export const spend = ({ tokens, usdMicros }: Amount): { tokens: number; usd: string } => ({
   tokens,
   usd: usd(usdMicros),
@@ -19,19 +20,22 @@ export const iterationDue = ({ iterationStartedAt, setup }: RefinementState): nu
   iterationStartedAt + setup.loop.iteration_timeout_ms;
 
 /**
- * Why a call may not be made: the budget is used up, or does not hold what the call is likely to take (spec 08 "Reserve before
- * each call"); null: it may. One call is under way at a time, so that nothing else is reserved.
+ * Whether a call may be made: the budget is not used up, and holds what the call is likely to take (spec 08 "Reserve before each
+ * call"). @returns the ledger that holds it, or why it is not made
  */
-const budgetRefusal = (refinement: RefinementState, role: RefinementRole, prompt: string): string | null => {
-  const { setup, usage } = refinement;
+const held = (
+  { setup, ledger }: RefinementState,
+  role: RefinementRole,
+  prompt: string,
+): { ledger: LedgerState } | { refused: string } => {
   const own = setup[role];
-  const ledger = ledgerOf(setup.budget, undefined, spent({ usage }));
   const { maxTokens } = setup.budget;
-  if (maxTokens !== null && ledger.spent.tokens >= maxTokens) {
-    return `the budget is used up: ${ledger.spent.tokens} of max_tokens ${maxTokens} tokens`;
+  const { tokens } = spentOf(ledger);
+  if (maxTokens !== null && tokens >= maxTokens) {
+    return { refused: `the budget is used up: ${tokens} of max_tokens ${maxTokens} tokens` };
   }
-  const faults = budgetFaults(ledger, estimateOf(own, prompt.length + own.instructions.length));
-  return faults.length === 0 ? null : faults.map(({ message }) => message).join('; ');
+  const result = holdCall(ledger, estimateOf(own, prompt.length + own.instructions.length));
+  return 'faults' in result ? { refused: result.faults.join('; ') } : result;
 };
 
 const callOf = (
@@ -40,9 +44,9 @@ const callOf = (
   prompt: string,
   attempt: 1 | 2,
 ): RefinementCall => {
-  const { setup, usage, iteration, calls } = refinement;
+  const { setup, iteration, calls, ledger } = refinement;
   const { agentId, adapter, instructions, temperature } = setup[role];
-  const { tokens } = available(ledgerOf(setup.budget, undefined, spent({ usage })));
+  const { tokens } = leftOf(ledger);
   return {
     iteration,
     attempt,
@@ -72,18 +76,26 @@ export const ask = (draft: RefinementDraft, role: RefinementRole): void => {
       : again
         ? critiqueAgainPrompt(refinement, again)
         : critiquePrompt(refinement);
-  const refused = budgetRefusal(refinement, role, prompt);
-  if (refused !== null) {
+  const holding = held(refinement, role, prompt);
+  if ('refused' in holding) {
+    const { refused } = holding;
     refinement.turn = {
       on: 'BUDGET_GONE',
       fault: { code: 'EBUDGET', message: `the ${role} cannot be asked: ${refused}` },
     };
-    const data = { at: iso(now), action: 'refused' as const, role, message: refused, spend: spend(spent(refinement)) };
+    const data = {
+      at: iso(now),
+      action: 'refused' as const,
+      role,
+      message: refused,
+      spend: spend(spentOf(refinement.ledger)),
+    };
     say(draft, { event: 'budget', data });
     return;
   }
   if (!again) refinement.askedAt = now;
   const call = callOf(draft, role, prompt, again ? 2 : 1);
+  refinement.ledger = holding.ledger;
   const id = refinement.effects + 1;
   const pending: RefinementPending =
     role === 'generator'

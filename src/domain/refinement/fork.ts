@@ -1,4 +1,3 @@
-import { noAmount } from '../budget.js';
 import { canonicalJson } from '../canonical-json.js';
 import type { RefinementRole } from '../../contracts/refinement.js';
 import type { RefinementEvent } from './effects.js';
@@ -39,7 +38,6 @@ export const forkRefinement = (
         generator: isSame('generator') ? work.calls.generator : 0,
         critic: isSame('critic') ? work.calls.critic : 0,
       },
-      usage: { generator: noAmount, critic: noAmount },
     },
     first: { type: 'RESUME' },
   };

@@ -1,6 +1,7 @@
 import { add } from '../budget.js';
 import { iso } from '../instant.js';
 import { isEmptyAnswer } from '../text.js';
+import { endCall, openCall } from '../work-account.js';
 import { type RefinementDraft, say } from './draft.js';
 import type { CallFailure, CritiqueOutcome, GenerateOutcome, RefinementEvent } from './effects.js';
 import { roleOf } from './effects.js';
@@ -29,6 +30,7 @@ export const hear = (draft: RefinementDraft, event: Answer): void => {
   refinement.pending = null;
   refinement.calls = { ...refinement.calls, [role]: refinement.calls[role] + 1 };
   refinement.usage = { ...refinement.usage, [role]: add(refinement.usage[role], event.usage) };
+  refinement.ledger = endCall(refinement.ledger, openCall(refinement.ledger), event.usage);
   if (event.type === 'GENERATED') {
     refinement.turn = hearGenerator(draft, event.outcome, event.usage);
     return;

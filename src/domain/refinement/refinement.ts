@@ -1,3 +1,4 @@
+import { noAmount } from '../budget.js';
 import { iso } from '../instant.js';
 import { isTerminal, step } from '../machine.js';
 import { ask, iterationDue } from './calls.js';
@@ -8,6 +9,7 @@ import { type RefinementActionName, type RefinementEventName, refinementMachine 
 import { refinementFault, refinementResult } from './result.js';
 import { factsOf } from './scores.js';
 import type { RefinementState } from './state.js';
+import { endCall, openCall } from '../work-account.js';
 import { describeWaiting } from './waiting.js';
 
 export type { RefinementStep } from './draft.js';
@@ -98,6 +100,7 @@ const perform = (draft: RefinementDraft, action: RefinementActionName, on: Refin
     case 'stop':
       if (refinement.pending) effects.push({ type: 'stop', of: refinement.pending.id });
       refinement.pending = null;
+      refinement.ledger = endCall(refinement.ledger, openCall(refinement.ledger), noAmount);
       return;
     case 'emit_final':
       refinement.result = refinementResult(refinement, on);

@@ -2,7 +2,9 @@ import type { Json } from '../../contracts/frames.js';
 import type { RefinementRole } from '../../contracts/refinement.js';
 import type { RefinementResult, RefinementStateName } from '../../contracts/refinement-status.js';
 import { noAmount } from '../budget.js';
+import type { LedgerState } from '../ledger/state.js';
 import type { Amount } from '../session/setup.js';
+import { openWorkAccount } from '../work-account.js';
 import type { CallFault, RefinementPending } from './effects.js';
 import type { RefinementEventName } from './machine.js';
 import type { Critique } from './rubric.js';
@@ -49,6 +51,8 @@ export interface RefinementState {
   turn: Turn | null;
   calls: Record<RefinementRole, number>;
   usage: Record<RefinementRole, Amount>;
+  /** The budget: what both have used, and what the call under way holds. */
+  ledger: LedgerState;
   pending: RefinementPending | null;
   /** Effects so far; the next one's id is one more. */
   effects: number;
@@ -73,6 +77,7 @@ export const openRefinementState = (setup: RefinementSetup, now: number): Refine
   turn: null,
   calls: { generator: 0, critic: 0 },
   usage: { generator: noAmount, critic: noAmount },
+  ledger: openWorkAccount(setup.budget),
   pending: null,
   effects: 0,
   waitingSince: null,

@@ -2,7 +2,8 @@ import type { RefinementStateName, RefinementStatus } from '../../contracts/refi
 import type { Lifecycle } from '../../contracts/work.js';
 import { iso } from '../instant.js';
 import { answerText } from '../text.js';
-import { spend, spent } from './calls.js';
+import { spentOf } from '../work-account.js';
+import { spend } from './calls.js';
 import { chosenVersion, scoredVersions } from './scores.js';
 import type { RefinementState } from './state.js';
 import { describeWaiting } from './waiting.js';
@@ -48,7 +49,7 @@ export const refinementStatus = (refinement: RefinementState): RefinementStatus 
     waiting: describeWaiting(refinement),
     result: refinement.result,
     error: refinement.error,
-    spend: spend(spent(refinement)),
+    spend: spend(spentOf(refinement.ledger)),
     dropped_events: refinement.dropped,
     started_at: iso(refinement.startedAt),
     ended_at: refinement.endedAt === null ? null : iso(refinement.endedAt),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { refinementEventSchema } from '../../../src/contracts/refinement-events.js';
 import { refinementStatusSchema } from '../../../src/contracts/refinement-status.js';
-import { spent } from '../../../src/domain/refinement/calls.js';
+import { spentOf } from '../../../src/domain/work-account.js';
 import type { CritiqueOutcome, GenerateOutcome } from '../../../src/domain/refinement/effects.js';
 import { forkRefinement } from '../../../src/domain/refinement/fork.js';
 import { isOver, nextDue } from '../../../src/domain/refinement/refinement.js';
@@ -84,7 +84,10 @@ describe('a fork of a refinement', () => {
         // Whoever failed in the end is asked again, and fails again.
         const rest = isOver(work) ? given.slice(-1) : given.slice(index);
         const fork = forked(work);
-        expect([fork.refinement.startedAt, spent(fork.refinement)]).toEqual([fork.now, { tokens: 0, usdMicros: 0 }]);
+        expect([fork.refinement.startedAt, spentOf(fork.refinement.ledger)]).toEqual([
+          fork.now,
+          { tokens: 0, usdMicros: 0 },
+        ]);
         expect(fork.refinement.pending?.id ?? 1).toBe(1);
         expect(nextDue(fork.refinement) ?? Infinity).toBeGreaterThan(fork.now);
         expect(fork.refinement.versions).toEqual(work.versions);
@@ -132,7 +135,7 @@ describe('a fork of a refinement', () => {
     const fork = forked(play.refinement);
     expect(asked(fork)).toBe('critique 2');
     expect(fork.pending).toMatchObject({ timeoutMs: play.refinement.setup.loop.iteration_timeout_ms });
-    expect(spent(fork.critiqued(scored(0.2)).refinement).tokens).toBe(10);
+    expect(spentOf(fork.critiqued(scored(0.2)).refinement.ledger).tokens).toBe(10);
   });
 
   test('asks the critic once more with its faults; another one from the beginning, as one that has said nothing', () => {

@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 import { refinementEventSchema } from '../../../src/contracts/refinement-events.js';
 import { refinementStatusSchema } from '../../../src/contracts/refinement-status.js';
+import { add } from '../../../src/domain/budget.js';
+import { addsUp } from '../../../src/domain/ledger/settle.js';
 import type { CritiqueOutcome, GenerateOutcome } from '../../../src/domain/refinement/effects.js';
 import { isOver } from '../../../src/domain/refinement/refinement.js';
 import { refinementStatus } from '../../../src/domain/refinement/view.js';
+import { spentOf } from '../../../src/domain/work-account.js';
 import { RefinementPlay } from '../../support/refinement-play.js';
 
 const down = { outcome: 'failed' as const, code: 'EAGENTDOWN', message: 'gone' };
@@ -86,6 +89,14 @@ describe('a refinement, whatever happens to it,', () => {
       const { result, error, state } = at.refinement;
       expect([result !== null, error !== null, state === 'CANCELLED'].filter(Boolean)).toHaveLength(1);
       expect(at.told('final')).toHaveLength(result ? 1 : 0);
+    });
+  });
+
+  test('has spent what both used, and holds nothing in the end', () => {
+    always((at) => {
+      const { ledger, usage } = at.refinement;
+      expect(spentOf(ledger)).toEqual(add(usage.generator, usage.critic));
+      expect([ledger.calls, addsUp(ledger)]).toEqual([[], true]);
     });
   });
 
