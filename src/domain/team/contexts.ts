@@ -134,7 +134,7 @@ export const readContext = (
   { agentId, run, step, wrote, has, usage }: Extract<TeamEvent, { type: 'READ' }>,
 ): void => {
   const { team } = draft;
-  settleOpen(draft, agentId, usage);
+  settleOpen(draft, { agentId, run, usage });
   if (agentOf(team, agentId)?.turn?.run !== run) return void (team.dropped += 1);
   readMail(draft, agentId, wrote);
   const read = writeAndRead(draft, agentId, wrote, has);

@@ -10,6 +10,7 @@ const replanned = (agent: AgentRecord, plan: AgentPlan | undefined): AgentRecord
   spent: noAmount,
   reserved: 0,
   openCall: null,
+  leaving: [],
   ...(plan && { plan: { ...plan, adapter: plan.adapter ?? agent.plan.adapter } }),
 });
 

@@ -43,7 +43,7 @@ export const closeAgentAccount = (draft: TeamDraft, agent: AgentRecord): void =>
   const { team } = draft;
   const accountId = accountIdOf(agent);
   // What it still uses is told when it is gone.
-  settleOpen(draft, agent.plan.agentId, noAmount);
+  returnOpen(draft, agent.plan.agentId);
   const isInUse =
     team.ledger.accounts.some(({ parentId }) => parentId === accountId) ||
     team.ledger.calls.some((call) => call.accountId === accountId);
@@ -116,24 +116,40 @@ export const reserveNext = (draft: TeamDraft, agent: AgentRecord): Reserved => {
   return { refused: words.join('; ') };
 };
 
-/** What an agent's open call has used, if anything; what it held beyond that comes back. Usage without a call is spent as well. */
-export const settleOpen = (draft: TeamDraft, agentId: string, used: Amount): void => {
+/**
+ * What the open call of a turn has used, if anything; what it held beyond that comes back. Usage without a call is spent as well.
+ * The turn may be one that was cancelled, after which the agent was asked again.
+ */
+export const settleOpen = (
+  draft: TeamDraft,
+  { agentId, run, usage: used }: { agentId: string; run: number; usage: Amount },
+): void => {
   const { team, now } = draft;
   const agent = agentOf(team, agentId);
   if (!agent) return;
-  const isFree = used.tokens === 0 && used.usdMicros === 0;
-  if (agent.openCall === null && isFree) return;
-  const number = agent.openCall ?? agent.reserved + 1;
+  const { leaving = [] } = agent;
+  const isOwn = agent.turn?.run === run;
+  const open = isOwn ? agent.openCall : (leaving.find((left) => left.run === run)?.number ?? null);
+  if (open === null && used.tokens === 0 && used.usdMicros === 0) return;
+  const number = open ?? agent.reserved + 1;
   const { ledger, notices } = settleCall(team.ledger, { accountId: accountIdOf(agent), number }, used, now);
   team.ledger = ledger;
   team.spent = add(team.spent, used);
   replaceAgent(draft, {
     ...agent,
     spent: add(agent.spent, used),
-    openCall: null,
+    openCall: isOwn ? null : agent.openCall,
     reserved: Math.max(agent.reserved, number),
+    ...(leaving.length > 0 && { leaving: leaving.filter((left) => left.run !== run) }),
   });
   tell(draft, notices);
+};
+
+/** What an agent's open calls held comes back; what they use is told by nobody, or later. */
+export const returnOpen = (draft: TeamDraft, agentId: string): void => {
+  const agent = agentOf(draft.team, agentId);
+  const runs = [agent?.turn?.run ?? [], ...(agent?.leaving ?? []).map(({ run }) => run)].flat();
+  for (const run of runs) settleOpen(draft, { agentId, run, usage: noAmount });
 };
 
 /** What was used by nobody who is still there, or by a lite agent, which has no account. */

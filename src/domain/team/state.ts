@@ -47,6 +47,8 @@ export interface AgentRecord {
   /** Calls of its model that were ever admitted by the budget, and the one that is open. */
   reserved: number;
   openCall: number | null;
+  /** Open calls of turns that were cancelled and have not told yet what they used; left out: none. */
+  leaving?: { run: number; number: number }[];
   spawnedAt: number;
   startedAt: number | null;
   endedAt: number | null;

@@ -82,7 +82,7 @@ const takeEnd = (
   { agentId, run, outcome, text, usage, calls = 0, wrote = [] }: Extract<TeamEvent, { type: 'ENDED' }>,
 ): void => {
   const { team } = draft;
-  if (agentOf(team, agentId)) settleOpen(draft, agentId, usage);
+  if (agentOf(team, agentId)) settleOpen(draft, { agentId, run, usage });
   else spendUnowned(draft, usage);
   const found = agentOf(team, agentId);
   const agent = found && replaceAgent(draft, { ...found, calls: found.calls + calls });

@@ -1,10 +1,10 @@
-import { approximateTokens, noAmount } from '../budget.js';
+import { approximateTokens } from '../budget.js';
 import { contextOf, messagesOf } from './context/book.js';
 import { groupsOf, type NewMessage } from './context/message.js';
 import { write } from './context/write.js';
 import { replaceAgent, type TeamDraft } from './draft.js';
 import type { TeamEffect, TeamEvent } from './effects.js';
-import { offerCall, settleOpen } from './spending.js';
+import { offerCall, returnOpen } from './spending.js';
 import { type AgentRecord, agentOf, type TeamState } from './state.js';
 
 /** Whether a turn of it is under way, or waits for its first call to be admitted. */
@@ -91,7 +91,7 @@ export const beginAgain = (draft: TeamDraft, known: readonly number[]): void => 
   team.asks = [];
   team.waits = team.waits.filter(({ by }) => by === null);
   // What turns of then held of the budget is settled by nobody else.
-  for (const { plan } of team.agents) settleOpen(draft, plan.agentId, noAmount);
+  for (const { plan } of team.agents) returnOpen(draft, plan.agentId);
   for (const { plan } of team.agents) {
     const agent = agentOf(team, plan.agentId);
     if (!agent?.turn || !isAtWork(agent) || known.includes(agent.turn.run)) continue;

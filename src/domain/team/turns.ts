@@ -15,12 +15,19 @@ export interface Question {
 
 const fresh = { result: null, error: null, text: null, held: null, mail: [], startedAt: null, endedAt: null };
 
+/** A call of the turn before, which was cancelled, stays open until that has told what it used. */
+const withTurn = ({ turn: before, openCall, leaving = [] }: AgentRecord, turn: Turn): Partial<AgentRecord> => ({
+  ...fresh,
+  turn,
+  ...(before && openCall !== null && { openCall: null, leaving: [...leaving, { run: before.run, number: openCall }] }),
+});
+
 /** Asks an agent: at once where it has nothing to do, else after what it has been asked before. Returns the number of the run. */
 export const ask = (draft: TeamDraft, agent: AgentRecord, question: Question): number => {
   const { team, now } = draft;
   team.runs += 1;
   const turn: Turn = { run: team.runs, ...question, askedAt: now };
-  if (isIdle(agent) || hasEnded(agent)) moveAgent(draft, agent, 'ASK', { ...fresh, turn });
+  if (isIdle(agent) || hasEnded(agent)) moveAgent(draft, agent, 'ASK', withTurn(agent, turn));
   else replaceAgent(draft, { ...agent, queue: [...agent.queue, turn] });
   return turn.run;
 };
@@ -81,6 +88,6 @@ export const finish = (
 export const takeNext = (draft: TeamDraft): void => {
   for (const agent of draft.team.agents) {
     const [turn, ...queue] = agent.queue;
-    if (turn && hasEnded(agent)) moveAgent(draft, agent, 'ASK', { ...fresh, turn, queue });
+    if (turn && hasEnded(agent)) moveAgent(draft, agent, 'ASK', { ...withTurn(agent, turn), queue });
   }
 };

@@ -131,6 +131,39 @@ describe('the budget of a team', () => {
     expect(play.team.ledger.accounts.every(({ reserved }) => reserved.usdMicros === 0)).toBe(true);
   });
 
+  test('keeps apart the calls of a turn that was cancelled and of the one after it', () => {
+    const play = new TeamPlay([priced('a', 400_000, 400_000)], within(dollar));
+    const end = (run: number, usdMicros: number): TeamPlay => {
+      const outcome = { type: 'stopped' as const, message: null };
+      return play.take({ type: 'ENDED', agentId: 'a', run, outcome, text: null, usage: { tokens: 0, usdMicros } });
+    };
+    const books = (): (number | undefined)[] => {
+      const { spent, reserved } = play.team.ledger.accounts[0] ?? {};
+      return [spent?.usdMicros, reserved?.usdMicros];
+    };
+    const again = (): void => {
+      play.to('CANCEL_AGENT', 'a');
+      play.call({ type: 'ASK', agentId: 'a', content: 'again' });
+    };
+    again();
+    expect(books()).toEqual([0, 800_000]);
+    again();
+    // The third may be larger than what is left; a fourth waits until one of those that were cancelled has told its use.
+    again();
+    expect([books(), calling(play), play.team.waiting?.on]).toEqual([[0, 1_200_000], ['a', 'a', 'a'], 'budget']);
+    end(3, 100_000);
+    expect([books(), calling(play).length]).toEqual([[100_000, 1_200_000], 4]);
+    end(4, 100_000);
+    end(1, 100_000);
+    expect(books()).toEqual([300_000, 400_000]);
+    end(2, 100_000);
+    expect([books(), play.team.ledger.calls]).toEqual([[400_000, 0], []]);
+    again();
+    play.to('CANCEL_AGENT', 'a');
+    play.to('CLEAN_UP', 'a');
+    expect(books()).toEqual([400_000, 0]);
+  });
+
   test('counts what is used by who is gone', () => {
     const play = new TeamPlay([priced('a', 1, 1)]);
     const { run } = play.agent('a').turn!;
