@@ -7,6 +7,7 @@ import { listCheckpoints, showCheckpoint } from './commands/checkpoints.js';
 import { doctor } from './commands/doctor.js';
 import { list, type ListOptions } from './commands/list.js';
 import { listRatings, searchMemory, type SearchOptions, showTrace } from './commands/memory.js';
+import { listProviders, showProvider } from './commands/providers.js';
 import { compareWork, forkWork, type ForkOptions, restoreWork, type RestoreOptions } from './commands/time-travel.js';
 import { watchWork } from './commands/watch.js';
 import { cancelWork, showWork, startWork } from './commands/work.js';
@@ -204,6 +205,10 @@ const build = (context: CliContext, run: (command: Command, action: Run) => Prom
     .action(({ tenant }: SearchOptions, self: Command) =>
       run(self, (cli) => listRatings({ ...(tenant && { tenant }) }, cli)),
     );
+  command(program, 'providers [name]', 'list providers with limits, or show one: what is used, and who waits').action(
+    (name: string | undefined, _: object, self: Command) =>
+      run(self, (cli) => (name === undefined ? listProviders(cli) : showProvider(name, cli))),
+  );
   command(program, 'doctor', 'say what is installed, reachable and enforced, and how to mend it').action(
     (_: object, self: Command) => run(self, doctor),
   );

@@ -31,6 +31,8 @@ export type TenantWeights = z.infer<typeof tenantWeightsSchema>;
 
 const use = z.strictObject({ used: z.number().int().min(0), limit: z.number().int().nullable() });
 
+const waitingCalls = z.number().int().min(0);
+
 /** How a provider's governor stands. */
 export const providerStatusSchema = z
   .strictObject({
@@ -50,7 +52,8 @@ export const providerStatusSchema = z
     tenants: z.array(
       z.strictObject({
         tenant: z.string(),
-        waiting: z.number().int().min(0),
+        waiting: waitingCalls,
+        waiting_by_tier: z.strictObject({ gold: waitingCalls, silver: waitingCalls, bronze: waitingCalls }),
         under_way: z.number().int().min(0),
         oldest_since: z.iso.datetime().nullable(),
       }),
@@ -58,3 +61,16 @@ export const providerStatusSchema = z
   })
   .meta({ id: 'ProviderStatus' });
 export type ProviderStatus = z.infer<typeof providerStatusSchema>;
+
+export const providerSchema = providerStatusSchema
+  .extend({
+    running: z.boolean().meta({
+      description:
+        'Whether its governor runs. It begins with a call and ends an hour after the last one; without it nothing is used, and the limits are those of PARLEY_PROVIDER_LIMITS.',
+    }),
+  })
+  .meta({ id: 'Provider' });
+export type Provider = z.infer<typeof providerSchema>;
+
+export const providerListSchema = z.strictObject({ items: z.array(providerSchema) }).meta({ id: 'ProviderList' });
+export type ProviderList = z.infer<typeof providerListSchema>;

@@ -23,6 +23,7 @@ import { createDebatesClient } from '../../temporal/debates-client.js';
 import { createFanOutsClient } from '../../temporal/fan-outs-client.js';
 import { createExports } from '../../temporal/histories.js';
 import { createReplayer } from '../../temporal/replaying.js';
+import { createProviders } from '../../temporal/providers-client.js';
 import { createRefinementsClient } from '../../temporal/refinements-client.js';
 import { createRunsClient } from '../../temporal/runs-client.js';
 import { createSessionsClient } from '../../temporal/sessions-client.js';
@@ -38,6 +39,7 @@ import { createMetrics } from './metrics.js';
 import { createPanels, type PanelsPort } from './openai/panels.js';
 import type { Ports } from './route.js';
 import type { CodecPort } from './routes/codec.js';
+import type { ProvidersPort } from './providers-port.js';
 import type { WebhooksPort } from './webhooks-port.js';
 import type {
   CheckpointsPort,
@@ -102,6 +104,7 @@ interface PortOptions {
   teams: TeamsPort;
   work: WorkIndex;
   webhooks?: WebhooksPort;
+  providers?: ProvidersPort;
   checkpoints?: CheckpointsPort;
   exports?: ExportReader;
   bus: BusPort;
@@ -126,6 +129,7 @@ const noAudit = without('a way to the audit log');
 const noCheckpoints = without('a way to checkpoints');
 const noPanels = without('panels');
 const noWebhooks = without('a way to webhooks');
+const noProviders = without('a way to providers');
 const noExports = without('a way to histories');
 
 /** The gateway's ports over any store of work. */
@@ -140,6 +144,7 @@ export const createPorts = ({
   teams,
   work,
   webhooks = { list: noWebhooks, status: noWebhooks, redeliver: noWebhooks },
+  providers = { list: noProviders, show: noProviders },
   checkpoints = {
     list: noCheckpoints,
     inspect: noCheckpoints,
@@ -171,6 +176,7 @@ export const createPorts = ({
     logger.warn({ err: error }, 'the inbox could not be read; asking again'),
   ),
   webhooks,
+  providers,
   checkpoints,
   exports,
   hub: new EventsHub(bus, {
@@ -285,6 +291,7 @@ export const startGateway = async ({
     teams,
     work,
     webhooks: createWebhooks(client),
+    providers: createProviders({ client, limits: config.limits, ...(taskQueue !== undefined && { taskQueue }) }),
     checkpoints: createCheckpoints({ client, replayer, retention: config.retention }),
     exports: createExports({ client, replayer }),
     bus,

@@ -18,6 +18,7 @@ import type { LaneKeys } from './lane-keys.js';
 import type { Metrics } from './metrics.js';
 import type { PanelsPort } from './openai/panels.js';
 import type { ProblemCode } from './problem.js';
+import type { ProvidersPort } from './providers-port.js';
 import type { SseMessage } from './sse.js';
 import type { WebhooksPort } from './webhooks-port.js';
 import type {
@@ -43,6 +44,7 @@ export interface Ports {
   teams: TeamsPort;
   work: WorkIndex;
   webhooks: WebhooksPort;
+  providers: ProvidersPort;
   inbox: Inbox;
   inboxWatch: InboxWatch;
   checkpoints: CheckpointsPort;

@@ -1,3 +1,4 @@
+import type { Provider, ProviderList } from '../../src/contracts/provider-limits.js';
 import type { AgentStatus } from '../../src/contracts/team-status.js';
 import { aFanOut } from '../support/fan-out-bodies.js';
 import { type Product, startProduct } from '../support/product.js';
@@ -7,7 +8,9 @@ import { silent } from '../support/session-bodies.js';
 import { hangs } from '../support/team-bodies.js';
 
 /** Scripts are limited where they are named alone: of these one is under way at a time. */
-const limits = { providers: { scripted: { concurrency: 1, requests: 50 } } };
+const limits = {
+  providers: { scripted: { concurrency: 1, requests: 50 }, simulated: { tokens: 9, window_ms: 1_000 } },
+};
 
 let product: Product;
 beforeAll(async () => {
@@ -78,5 +81,67 @@ describe('work whose calls may not be made yet', () => {
     expect(held).toMatchObject([{ agent_id: going === 'a' ? 'a.1' : 'a', waiting: isHeld }]);
     await product.post(`/v1/teams/${id}/cancel`);
     await product.teams.until(id, ({ lifecycle }) => lifecycle === 'cancelled');
+  });
+});
+
+describe('an operator', () => {
+  const parley = (...argv: string[]) => runCli({ PARLEY_URL: product.url }, argv);
+  const provider = async (name: string) => (await product.get(`/v1/providers/${name}`)).body as Provider;
+
+  test('sees what is used of a provider, and who waits, by tenant and tier', async () => {
+    const release = await hold();
+    const { id } = await product.start({
+      tenant: 'acme',
+      prompt: 'p',
+      lanes: [silent('a', 'gold'), silent('b', 'bronze')],
+    } as never);
+    await product.until(id, (status) => status.waiting?.for === 'provider_limit');
+    const { limits: pools, tenants, ...about } = await provider('scripted');
+    expect(about).toEqual({
+      provider: 'scripted',
+      running: true,
+      window_ms: 60_000,
+      breaker: 'closed',
+      open_until: null,
+    });
+    expect(pools).toMatchObject([
+      { model: null, requests: { limit: 50 }, tokens: { limit: null }, concurrency: { used: 1, limit: 1 } },
+    ]);
+    expect(tenants.find(({ tenant }) => tenant === 'acme')).toMatchObject({
+      waiting: 2,
+      waiting_by_tier: { gold: 1, silver: 0, bronze: 1 },
+      under_way: 0,
+    });
+    const { items } = (await product.get('/v1/providers')).body as ProviderList;
+    expect(items.map(({ provider: name, running }) => [name, running])).toEqual([
+      ['scripted', true],
+      ['simulated', false],
+    ]);
+    const shown = await parley('providers', 'scripted');
+    expect(shown.out).toMatch(/^scripted {2}breaker closed\n {2}all models: \d+\/50 requests .*, 1\/1 under way/);
+    expect(shown.out).toMatch(/tenant acme: 0 under way, 2 wait \(1 gold, 0 silver, 1 bronze, for \d+ s\)/);
+    expect((await parley('providers')).out).toMatch(/scripted .*under way 1\/1 {2}2 wait/);
+    await product.post(`/v1/sessions/${id}/cancel`);
+    await release();
+  });
+
+  test('sees the limits of a provider that nobody has called', async () => {
+    expect(await provider('simulated')).toMatchObject({
+      running: false,
+      window_ms: 1_000,
+      limits: [{ model: null, concurrency: { used: 0, limit: 10 }, tokens: { used: 0, limit: 9 } }],
+      tenants: [],
+    });
+    expect((await parley('providers', 'simulated')).out).toContain('no governor runs');
+  });
+
+  test('is told which there are when he asks for another', async () => {
+    const answer = await product.get('/v1/providers/nobody');
+    expect([answer.status, answer.body]).toMatchObject([
+      404,
+      { detail: expect.stringMatching(/provider nobody .*There is scripted, simulated/) },
+    ]);
+    const { code, notes } = await parley('providers', 'nobody');
+    expect([code, notes]).toEqual([2, expect.stringContaining('nobody')]);
   });
 });

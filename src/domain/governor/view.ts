@@ -1,4 +1,5 @@
 import type { ProviderStatus } from '../../contracts/provider-limits.js';
+import type { Tier } from '../../contracts/session.js';
 import { iso } from '../instant.js';
 import type { BreakerState } from './breaker.js';
 import { type Pool, usage } from './pool.js';
@@ -34,9 +35,11 @@ export const providerStatus = (governor: GovernorState, now: number): ProviderSt
     tenants: tenants.map((tenant) => {
       const waiting = queue.filter((call) => call.tenant === tenant);
       const [oldest] = waiting;
+      const of = (tier: Tier): number => waiting.filter((call) => call.tier === tier).length;
       return {
         tenant,
         waiting: waiting.length,
+        waiting_by_tier: { gold: of('gold'), silver: of('silver'), bronze: of('bronze') },
         under_way: grants.filter((grant) => grant.tenant === tenant).length,
         oldest_since: oldest ? iso(oldest.since) : null,
       };

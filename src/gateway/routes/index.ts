@@ -12,6 +12,7 @@ import { healthz, readyz } from './health.js';
 import { inboxRoutes } from './inbox.js';
 import { mcpRoute } from './mcp.js';
 import { memoryRoutes } from './memory.js';
+import { providerRoutes } from './providers.js';
 import { refinementRoutes } from './refinements.js';
 import { runRoutes } from './runs.js';
 import { sessionRoutes } from './sessions.js';
@@ -40,6 +41,7 @@ export const routes: readonly AnyRoute[] = [
   ...auditRoutes,
   ...memoryRoutes,
   ...webhookRoutes,
+  ...providerRoutes,
   mcpRoute,
   ...a2aRoutes,
   ...codecRoutes,

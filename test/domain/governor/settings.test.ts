@@ -65,8 +65,20 @@ describe('the status of a provider', () => {
         },
       ],
       tenants: [
-        { tenant: 'b', waiting: 1, under_way: 1, oldest_since: '2026-05-01T00:00:00.000Z' },
-        { tenant: 'a', waiting: 0, under_way: 1, oldest_since: null },
+        {
+          tenant: 'b',
+          waiting: 1,
+          waiting_by_tier: { gold: 0, silver: 1, bronze: 0 },
+          under_way: 1,
+          oldest_since: '2026-05-01T00:00:00.000Z',
+        },
+        {
+          tenant: 'a',
+          waiting: 0,
+          waiting_by_tier: { gold: 0, silver: 0, bronze: 0 },
+          under_way: 1,
+          oldest_since: null,
+        },
       ],
     });
     play.end('a', { outcome: 'throttled', retryAfterMs: 2_000, tokens: 10 });
