@@ -5,12 +5,14 @@ import { fanOutTurns } from '../src/domain/fan-out/turns.js';
 import { noAmount } from '../src/domain/budget.js';
 import { agentOf, callerOf } from '../src/domain/fan-out/dispatch.js';
 import type { FanOutEffect, FanOutEvent } from '../src/domain/fan-out/effects.js';
+import type { Amount } from '../src/domain/session/setup.js';
 import { isOver, nextDue, stepFanOut } from '../src/domain/fan-out/fan-out.js';
 import type { FanOutSetup } from '../src/domain/fan-out/setup.js';
 import { type FanOutState, openFanOutState } from '../src/domain/fan-out/state.js';
 import { artifactsOf, fanOutDetails, fanOutStatus } from '../src/domain/fan-out/view.js';
 import { createCalls, type Fault } from './calls.js';
 import { fanInsOn, fanOutPreparations, workersOn } from './options.js';
+import { openWorkAccount } from '../src/domain/work-account.js';
 import { openWork, type WorkState } from '../src/domain/work-state.js';
 import { refusal, rootMessage, WorkLoop, type WorkKind } from './work.js';
 
@@ -61,6 +63,8 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun | null, req
         ),
         hostQueue: null,
       };
+  // One that began before it kept a ledger has a sum in its place.
+  state.work.ledger ??= openWorkAccount(setup.budget, (state.work as { spent?: Amount }).spent);
   const loop = new WorkLoop(fanOutKind, state, setup.webhooks);
   const inlineBytes = Math.min(inlineMost, Math.floor(inlineTotal / Math.max(1, setup.tasks.length)));
   const maxFiles = Math.min(filesMost, Math.max(1, Math.floor(filesTotal / Math.max(1, setup.tasks.length))));

@@ -1,22 +1,15 @@
-import { add, approximateTokens, available, budgetFaults, ledgerOf, type Ledger, noAmount } from '../budget.js';
+import { approximateTokens, noAmount } from '../budget.js';
 import { iso } from '../instant.js';
 import { estimateOf } from '../priced-call.js';
-import type { Amount } from '../session/setup.js';
+import { holdCall, leftOf } from '../work-account.js';
 import { admit, startOrder } from './admission.js';
 import { changeTask, type FanOutDraft } from './draft.js';
 import type { PricedAdapter, WorkerAgent, WorkerTask } from './setup.js';
 import type { FanOutState } from './state.js';
 
-const ledger = ({ setup, spent, tasks }: FanOutState): Ledger =>
-  ledgerOf(
-    setup.budget,
-    tasks.reduce<Amount>((sum, { state, reserved }) => (state === 'RUNNING' ? add(sum, reserved) : sum), noAmount),
-    spent,
-  );
-
 /** Most tokens that an answer may have by what is left of the budget; null: no limit. */
 export const tokensLeft = (fanOut: FanOutState, asked: string): number | null => {
-  const { tokens } = available(ledger(fanOut));
+  const { tokens } = leftOf(fanOut.ledger);
   return tokens === null ? null : Math.max(1, tokens - approximateTokens(asked));
 };
 
@@ -67,12 +60,11 @@ export const dispatch = (draft: FanOutDraft): void => {
     if (index === undefined || !task) return;
     const caller = callerOf(fanOut, task);
     const asked = task.prompt + (agentOf(fanOut, task)?.instructions ?? '');
-    const reserved = caller ? estimateOf(caller, asked.length) : noAmount;
-    const faults = budgetFaults(ledger(fanOut), reserved);
-    if (faults.length > 0 && running > 0) return;
+    const held = holdCall(fanOut.ledger, caller ? estimateOf(caller, asked.length) : noAmount);
+    if ('faults' in held && running > 0) return;
     fanOut.turn += 1;
-    if (faults.length > 0) {
-      const message = faults.map((fault) => fault.message).join('; ');
+    if ('faults' in held) {
+      const message = held.faults.join('; ');
       changeTask(draft, index, { state: 'FAILED', endedAt: now, reason: { code: 'EBUDGET', message } });
       continue;
     }
@@ -85,7 +77,8 @@ export const dispatch = (draft: FanOutDraft): void => {
       maxTokens: tokensLeft(fanOut, asked),
     });
     if (!task.caller) fanOut.calls = { ...fanOut.calls, [task.agentId]: calls + 1 };
-    changeTask(draft, index, { state: 'RUNNING', startedAt: now, attempt: 1, reserved });
+    fanOut.ledger = held.ledger;
+    changeTask(draft, index, { state: 'RUNNING', startedAt: now, attempt: 1, call: held.call });
     running += 1;
   }
 };

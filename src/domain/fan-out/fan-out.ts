@@ -1,5 +1,5 @@
 import type { FanInScore } from '../../contracts/fan-out-status.js';
-import { add, noAmount } from '../budget.js';
+import { noAmount } from '../budget.js';
 import { iso } from '../instant.js';
 import { isTerminal, step } from '../machine.js';
 import { barrierPasses, countsOf } from './barrier.js';
@@ -10,6 +10,7 @@ import { type FanOutActionName, type FanOutEventName, type FanOutFacts, fanOutMa
 import { reasons, resultOf } from './result.js';
 import type { FanOutState, TaskRecord } from './state.js';
 import { barrierStatus, describeWaiting, waitingFor } from './view.js';
+import { endCall, spend } from '../work-account.js';
 
 export type { FanOutStep } from './draft.js';
 
@@ -75,12 +76,12 @@ const take = (draft: FanOutDraft, event: FanOutEvent): void => {
       else fanOut.dropped += 1;
       return;
     case 'COMBINED':
-      fanOut.spent = add(fanOut.spent, event.usage);
+      fanOut.ledger = spend(fanOut.ledger, event.usage);
       if (fanOut.state === 'FANNING_IN') fanOut.combined = event.combined;
       else fanOut.dropped += 1;
       return;
     case 'SCORED':
-      fanOut.spent = add(fanOut.spent, event.usage);
+      fanOut.ledger = spend(fanOut.ledger, event.usage);
       if (fanOut.state === 'SCORING') takeScore(draft, event.score);
       else fanOut.dropped += 1;
       return;
@@ -127,8 +128,8 @@ const takeOutcome = (
     fanOut.dropped += 1;
     return;
   }
-  fanOut.spent = add(fanOut.spent, usage);
-  const ended = { endedAt: now, attempt, reserved: noAmount, ...filesOf(left) };
+  fanOut.ledger = endCall(fanOut.ledger, task.call, usage);
+  const ended = { endedAt: now, attempt, call: null, ...filesOf(left) };
   sayRepeat(draft, setup.tasks[index]?.taskId ?? '', attempt);
   if (isAwaited) {
     if (outcome.outcome === 'completed') fanOut.completed = [...fanOut.completed, index];
@@ -236,9 +237,11 @@ const releaseBarrier = (draft: FanOutDraft, on: FanOutEventName): void => {
       ? 'the fan-out was cancelled'
       : `it had not ended when the barrier was released, after ${fanOut.setup.barrier.timeout_ms} ms`;
   const code = by === 'cancel' ? 'EPREEMPT' : 'ETIMEOUT';
-  fanOut.tasks.forEach(({ state }, index) => {
+  fanOut.tasks.forEach(({ state, call }, index) => {
     if (state !== 'QUEUED' && state !== 'RUNNING') return;
-    changeTask(draft, index, { state: 'CANCELLED', endedAt: now, reason: { code, message: why }, reserved: noAmount });
+    // What it holds is free for the fan-in; what it has used is told later.
+    fanOut.ledger = endCall(fanOut.ledger, call, noAmount);
+    changeTask(draft, index, { state: 'CANCELLED', endedAt: now, reason: { code, message: why }, call: null });
   });
 };
 

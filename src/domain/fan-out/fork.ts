@@ -1,4 +1,3 @@
-import { noAmount } from '../budget.js';
 import { canonicalJson } from '../canonical-json.js';
 import type { FanOutEvent } from './effects.js';
 import type { FanOutSetup, WorkerTask } from './setup.js';
@@ -46,7 +45,7 @@ export const forkFanOut = (
     const record = work.tasks[index];
     const place = before && places.get(before.taskId);
     if (!record || !place || asked(work.setup, before) !== asked(setup, place.task)) continue;
-    const kept: TaskRecord = { ...record, late: false, reserved: noAmount };
+    const kept: TaskRecord = { ...record, late: false, call: null };
     tasks[place.index] = kept;
     completed.push(place.index);
     if (!place.task.caller) calls.set(before.agentId, (calls.get(before.agentId) ?? 0) + 1);

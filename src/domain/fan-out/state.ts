@@ -10,8 +10,8 @@ import type {
   WorkerTaskState,
 } from '../../contracts/fan-out-status.js';
 import type { Json } from '../../contracts/frames.js';
-import { noAmount } from '../budget.js';
-import type { Amount } from '../session/setup.js';
+import type { LedgerState } from '../ledger/state.js';
+import { openWorkAccount } from '../work-account.js';
 import type { FanOutSetup } from './setup.js';
 
 /** One task as it stands; times are epoch milliseconds. Small, as there may be thousands of them. */
@@ -29,8 +29,8 @@ export interface TaskRecord {
   reason: { code: string; message: string } | null;
   /** It ended after the barrier. */
   late: boolean;
-  /** Held of the budget while it runs. */
-  reserved: Amount;
+  /** Number of the call that holds a part of the budget while it runs; null: none does. */
+  call: number | null;
 }
 
 export interface FanOutWaiting {
@@ -55,7 +55,8 @@ export interface FanOutState {
   completed: number[];
   /** Calls of each agent so far: a script plays on from there. */
   calls: Record<string, number>;
-  spent: Amount;
+  /** The budget: what all calls have used, and what tasks that run hold. */
+  ledger: LedgerState;
   /** When the barrier gives up; null: it does not wait yet. */
   deadlineAt: number | null;
   released: { at: number; by: NonNullable<BarrierStatus['released_by']> } | null;
@@ -86,13 +87,13 @@ export const openFanOutState = (setup: FanOutSetup, now: number): FanOutState =>
     kept: null,
     reason: null,
     late: false,
-    reserved: noAmount,
+    call: null,
   })),
   order: [],
   turn: 0,
   completed: [],
   calls: {},
-  spent: noAmount,
+  ledger: openWorkAccount(setup.budget),
   deadlineAt: null,
   released: null,
   held: false,

@@ -4,6 +4,7 @@ import type { Lifecycle, Waiting } from '../../contracts/work.js';
 import { usd } from '../budget.js';
 import { iso } from '../instant.js';
 import { barrierStateOf, completionRatio, countsOf } from './barrier.js';
+import { spentOf } from '../work-account.js';
 import type { FanOutState, FanOutWaiting } from './state.js';
 
 const lifecycles: Partial<Record<FanOutState['state'], Lifecycle>> = {
@@ -65,6 +66,7 @@ export const barrierStatus = ({ setup, tasks, deadlineAt, released }: FanOutStat
 /** The status of spec 10, a projection of the one state. */
 export const fanOutStatus = (fanOut: FanOutState): FanOutStatus => {
   const { setup, state } = fanOut;
+  const spent = spentOf(fanOut.ledger);
   const load = new Map<string, number>();
   for (const { agentId } of setup.tasks) load.set(agentId, (load.get(agentId) ?? 0) + 1);
   return {
@@ -111,7 +113,7 @@ export const fanOutStatus = (fanOut: FanOutState): FanOutStatus => {
     waiting: describeWaiting(fanOut),
     result: fanOut.result,
     error: fanOut.error,
-    spend: { tokens: fanOut.spent.tokens, usd: usd(fanOut.spent.usdMicros) },
+    spend: { tokens: spent.tokens, usd: usd(spent.usdMicros) },
     dropped_events: fanOut.dropped,
     started_at: iso(fanOut.startedAt),
     ended_at: fanOut.endedAt === null ? null : iso(fanOut.endedAt),

@@ -4,6 +4,7 @@ import { fanOutStatusSchema, type WorkerArtifact } from '../../../src/contracts/
 import { isOver } from '../../../src/domain/fan-out/fan-out.js';
 import { forkFanOut } from '../../../src/domain/fan-out/fork.js';
 import type { FanOutSetup } from '../../../src/domain/fan-out/setup.js';
+import { spentOf } from '../../../src/domain/work-account.js';
 import type { FanOutState } from '../../../src/domain/fan-out/state.js';
 import { fanOutStatus } from '../../../src/domain/fan-out/view.js';
 import { anAgent, tasks } from '../../support/fan-out-bodies.js';
@@ -113,7 +114,7 @@ describe('a fork of a fan-out', () => {
     const play = begun().pass(five().barrier.timeout_ms).end('t4');
     expect(play.fanOut.tasks[3]).toMatchObject({ state: 'COMPLETED', late: true });
     const fork = forked(play.fanOut);
-    expect([kept(fork), fork.fanOut.spent]).toEqual([['t3', 't2', 't4'], { tokens: 0, usdMicros: 0 }]);
+    expect([kept(fork), spentOf(fork.fanOut.ledger)]).toEqual([['t3', 't2', 't4'], { tokens: 0, usdMicros: 0 }]);
     expect(fork.fanOut.deadlineAt).toBe(fork.now + fork.fanOut.setup.barrier.timeout_ms);
     expect(fork.states()).toBe('RUNNING, COMPLETED, COMPLETED, COMPLETED, RUNNING');
   });
