@@ -9,14 +9,17 @@ import type { TurnOutcome } from '../src/domain/team/outcome.js';
 export const providerOf = (adapter: Adapter): string =>
   adapter.kind === 'openai-compatible' ? adapter.provider : adapter.kind;
 
-/** A team with agents in line is heard of when a call of an agent ends; no call takes longer than this. */
-const toldWithinMs = 4_500_000;
+/** A team that has not moved on here for so long may have moved on elsewhere, where its line is counted then. */
+const toldWithinMs = 300_000;
 
 /** How the call of a lane ended: as its lane did, or given up because the session went on without it. */
 export type LaneEnd = 'FINALIZED' | 'FAILED' | 'CANCELLED';
 
-/** Prometheus metrics of one worker, about the work it did itself. Labels stay few, never ids (spec 01). */
-export const createWorkMetrics = (registry: Registry) => {
+/**
+ * Prometheus metrics of one worker, about the work it did itself. Labels stay few, never ids (spec 01). `now`: milliseconds of a
+ * clock that only goes forward.
+ */
+export const createWorkMetrics = (registry: Registry, now: () => number = () => performance.now()) => {
   const registers = [registry];
   const laneSeconds = new Histogram({
     name: 'parley_lane_duration_seconds',
@@ -95,11 +98,10 @@ export const createWorkMetrics = (registry: Registry) => {
   const lines = new Map<string, { depth: number; toldAt: number }>();
   new Gauge({
     name: 'parley_agents_queued',
-    help: 'Questions to agents that wait for a slot, or for the question before, in the teams that this worker has moved on last.',
+    help: 'Questions to agents that wait for a slot, or for the question before, in the teams that this worker has moved on in the last five minutes.',
     registers,
     collect() {
-      // Another worker has gone on with a team that says nothing here for so long.
-      for (const [teamId, { toldAt }] of lines) if (Date.now() - toldAt > toldWithinMs) lines.delete(teamId);
+      for (const [teamId, { toldAt }] of lines) if (now() - toldAt > toldWithinMs) lines.delete(teamId);
       this.set([...lines.values()].reduce((sum, { depth }) => sum + depth, 0));
     },
   });
@@ -117,7 +119,12 @@ export const createWorkMetrics = (registry: Registry) => {
     /** What waits in a team now. */
     queued: (teamId: string, depth: number): void => {
       if (depth === 0) lines.delete(teamId);
-      else lines.set(teamId, { depth, toldAt: Date.now() });
+      else lines.set(teamId, { depth, toldAt: now() });
+    },
+    /** A piece of work has moved on here; what waits in it is what it was. */
+    movedOn: (workId: string): void => {
+      const line = lines.get(workId);
+      if (line) line.toldAt = now();
     },
     turnEnded: (adapter: Adapter, outcome: TurnOutcome['type'], milliseconds: number): void =>
       turnSeconds.observe({ outcome, provider: providerOf(adapter) }, milliseconds / 1000),

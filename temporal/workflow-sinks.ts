@@ -20,7 +20,13 @@ const recordOutcome = ({ id, kind, tenant, state, spend, error, ...outcome }: Wo
 /** What workflows tell the bus, the metrics, the log and the trace. Not during replay, which has nothing new to say. */
 export const workflowSinks = (bus: BusPort, metrics: WorkMetrics, logger: Logger): InjectedSinks<ParleySinks> => ({
   bus: {
-    hint: { fn: ({ workflowId }, type) => bus.publish(workflowId, { type }), callDuringReplay: false },
+    hint: {
+      fn: ({ workflowId }, type) => {
+        metrics.movedOn(workflowId);
+        bus.publish(workflowId, { type });
+      },
+      callDuringReplay: false,
+    },
     partial: {
       fn: ({ workflowId }, piece) => {
         if (bus.isWatched(workflowId)) bus.publish(workflowId, { type: 'partial', ...piece });
