@@ -9,12 +9,15 @@ const readTimeoutMs = 120_000;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const countFrom = (environment: Environment, name: string, fallback: number): number => {
+const countFrom = (environment: Environment, name: string, least: number, fallback: number): number => {
   const given = environment[name];
   if (given === undefined || given === '') return fallback;
   const count = Number(given);
-  if (Number.isInteger(count) && count >= 1) return count;
-  throw new ParleyError('invalid_request', `${name} must be a whole number from 1; got ${JSON.stringify(given)}`);
+  if (Number.isInteger(count) && count >= least) return count;
+  throw new ParleyError(
+    'invalid_request',
+    `${name} must be a whole number from ${least}; got ${JSON.stringify(given)}`,
+  );
 };
 
 /**
@@ -22,8 +25,8 @@ const countFrom = (environment: Environment, name: string, fallback: number): nu
  * `PARLEY_MAX_KEEPALIVE_CONNECTIONS` (20) are kept open between calls.
  */
 export const createConnections = (environment: Environment): Agent => {
-  const kept = countFrom(environment, 'PARLEY_MAX_KEEPALIVE_CONNECTIONS', 20);
-  const connections = countFrom(environment, 'PARLEY_MAX_CONNECTIONS', 100);
+  const kept = countFrom(environment, 'PARLEY_MAX_KEEPALIVE_CONNECTIONS', 0, 20);
+  const connections = countFrom(environment, 'PARLEY_MAX_CONNECTIONS', 1, 100);
   return new Agent({
     factory: (origin, agentOptions) => {
       let keeping = 0;
