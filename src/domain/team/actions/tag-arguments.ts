@@ -4,9 +4,17 @@ import type { TagTool } from './tag-tokens.js';
 
 export type TagArguments = { given: JsonObject } | { malformed: string };
 
-const booleans = ['share_session', 'share_context_window', 'background', 'wait'];
+const booleans = [
+  'share_session',
+  'share_context_window',
+  'background',
+  'wait',
+  'include_result',
+  'include_stats',
+  'replace',
+];
 const numbers = ['timeout', 'max_iterations', 'shared_context_window_max_tokens', 'shared_cw_max_tokens'];
-const lists = ['targets', 'default_tools'];
+const lists = ['targets', 'default_tools', 'ids', 'categories'];
 const objects = ['metadata', 'model_overrides'];
 
 const parsed = (text: string): unknown => {

@@ -1,5 +1,6 @@
 import { agentToolSchemas } from '../../../../src/contracts/agent-tools.js';
 import { agentToolDefinitions } from '../../../../src/agent-commands.js';
+import { readTaggedAnswer } from '../../../../src/domain/agent/reading.js';
 import { readCalls } from '../../../../src/domain/team/actions/calls.js';
 import { readTags } from '../../../../src/domain/team/actions/tags.js';
 import { agentTools, tagNames } from '../../../../src/domain/team/actions/tools.js';
@@ -29,6 +30,21 @@ describe('the tools for agents', () => {
       'child',
       'content',
     ]);
+  });
+
+  test.each<[string, object]>([
+    ['<wait_for_agents ids="a, b" timeout="2"/>', { ids: ['a', 'b'], timeout: 2 }],
+    ['<wait_for_agents><ids>["a","b"]</ids></wait_for_agents>', { ids: ['a', 'b'] }],
+    ['<get_agent_status id="a" include_result="true"/>', { id: 'a', include_result: true }],
+    ['<get_context_info include_stats="true"/>', { include_stats: true }],
+    [
+      '<sync_context parent="a" child="b" categories="system,dialog" replace="true"/>',
+      { parent: 'a', child: 'b', categories: ['system', 'dialog'], replace: true },
+    ],
+  ])('are all called by %s where an agent takes text alone', (text, given) => {
+    const { actions, faults } = readTaggedAnswer(text, 'x', registry(), []);
+    expect(faults).toEqual([]);
+    expect(actions).toMatchObject([{ command: { given } }]);
   });
 
   test('come to the same command as call and as tag', () => {
