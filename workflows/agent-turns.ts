@@ -13,6 +13,7 @@ import { noAmount } from '../src/domain/budget.js';
 import type { TeamEffect, TeamEvent, TeamWord, TurnWord } from '../src/domain/team/effects.js';
 import type { ContextView } from '../src/domain/team/contexts.js';
 import { agentOf, type TeamState } from '../src/domain/team/state.js';
+import { grantedTools } from '../src/domain/team/tool-use.js';
 import { noPlace, type ToolPlace, turnStart, turnWorkflowId } from '../src/domain/team/turn-start.js';
 import type { agent, TurnEnded } from './agent.js';
 import { agentWorkflowType, teamSignal } from './messages.js';
@@ -263,7 +264,8 @@ export class AgentTurns {
 
   private needsPlace(agentId: string): boolean {
     const { agents, setup } = this.options.state();
-    const tools = agentOf({ agents }, agentId)?.plan.tools ?? [];
+    const { tools: allowed = null, template } = agentOf({ agents }, agentId)?.plan ?? {};
+    const tools = grantedTools({ allowed, capabilities: template?.capabilities ?? null }) ?? [];
     return setup.workspace !== undefined || tools.some((name) => !teamTools.has(name));
   }
 

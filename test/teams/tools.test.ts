@@ -60,6 +60,23 @@ describeWithBubblewrap('agents of a team that have tools', () => {
     expect(notes()).not.toContain('never');
   });
 
+  test('are called on the machine with the folders, whether a list or a template names them', async () => {
+    const script = [calls(['write_file', { path: 'in.txt', content: 'x' }]), 'Done.'];
+    const template = { capabilities: { allowed_tools: ['write_file'] } };
+    const { id, agents } = await product.teams.run({
+      agents: [says('a', script, { tools: ['write_file'] }), says('b', script, { template })],
+    });
+    expect(agents.map(({ result }) => result)).toEqual(['Done.', 'Done.']);
+    const queueOf = async (turn: string): Promise<string[]> => {
+      const { events } = await product.client.workflow.getHandle(`${id}.agent.${turn}`).fetchHistory();
+      return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
+        scheduled?.activityType?.name === 'callTool' ? (scheduled.taskQueue?.name ?? []) : [],
+      );
+    };
+    const [listed, ofTemplate] = [await queueOf('a.1'), await queueOf('b.2')];
+    expect([ofTemplate.length, ofTemplate]).toEqual([1, listed]);
+  });
+
   test('run no command in a sandbox that the operator does not allow', async () => {
     const script = [
       calls(['run_command', { command: 'touch yes' }], ['write_file', { path: 'no', content: '' }]),

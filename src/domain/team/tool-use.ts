@@ -16,6 +16,10 @@ const mayCall = (names: readonly string[]): string =>
 
 const isAmong = (names: readonly string[], name: string): boolean => names.some((one) => matchesGlob(one, name));
 
+/** The list that an agent's calls are looked up in first, names and patterns; null: it has none. */
+export const grantedTools = ({ allowed, capabilities }: ToolRights): readonly string[] | null =>
+  allowed ?? capabilities?.allowed_tools ?? null;
+
 /**
  * Why an agent may not call a tool that is not about agents, looked at with each call; null: it may. In every list "*" stands for
  * any part of a name, as in `mcp__github__*`. What `forbidden_actions` holds beside names of tools is told to the agent alone.
@@ -25,7 +29,7 @@ export const toolRefusal = (name: string, { allowed, capabilities }: ToolRights)
     return { status: 'error', code, message: `${name} was not carried out: ${why}` };
   };
   const { allowed_tools: listed, forbidden_actions: forbidden = [] } = capabilities ?? {};
-  const granted = allowed ?? listed ?? [];
+  const granted = grantedTools({ allowed, capabilities }) ?? [];
   if (!isAmong(granted, name)) return refuse('not_allowed', `this agent may not call it; ${mayCall(granted)}`);
   if (listed && !isAmong(listed, name))
     return refuse('not_allowed', `the agent's template does not allow it; ${mayCall(listed)}`);
