@@ -9,13 +9,13 @@ import { readMail } from './mail.js';
 import { openDraft, replaceAgent, say, type TeamDraft, type TeamStep } from './draft.js';
 import { type CallAnswer, done, refused, type TeamEvent } from './effects.js';
 import { followAsks, takeAnswer, takeAsk } from './permissions.js';
-import { classifyOutcome } from './outcome.js';
+import { classifyOutcome, type TurnEnd } from './outcome.js';
 import { followPatterns, hearLite } from './patterns.js';
 import { teamResult } from './result.js';
 import { fillSlots } from './slots.js';
 import { spawn } from './spawn.js';
 import { offerHeld, settleOpen, spendUnowned } from './spending.js';
-import { agentOf, hasEnded, isIdle, isOver, isSettled, type TeamState } from './state.js';
+import { type AgentRecord, agentOf, hasEnded, isIdle, isOver, isSettled, type TeamState } from './state.js';
 import { type TeamActionName, type TeamEventName, type TeamFacts, teamMachine } from './team-machine.js';
 import { endTurn, takeNext } from './turns.js';
 import { beginAgain } from './turns-again.js';
@@ -76,6 +76,14 @@ const take = (draft: TeamDraft, event: TeamEvent): CallAnswer | null => {
   }
 };
 
+/** What completed stands under the template's `output_key`, where there is one (spec 10 "Agent template"). */
+const kept = ({ plan }: AgentRecord, end: TurnEnd): TurnEnd => {
+  const key = plan.template?.state?.output_key;
+  return end.as === 'completed' && key !== undefined
+    ? { ...end, result: Object.fromEntries([[key, end.result]]) }
+    : end;
+};
+
 /** A turn came back. One that has ended otherwise changes nothing but what was spent; one that was cancelled keeps its text. */
 const takeEnd = (
   draft: TeamDraft,
@@ -92,7 +100,7 @@ const takeEnd = (
   leaveInContext(draft, agentId, readMail(draft, agentId, wrote));
   const ended = replaceAgent(draft, { ...agent, mail: [] });
   if (ended.state === 'RUNNING' || (ended.state === 'PAUSED' && !ended.held))
-    return endTurn(draft, ended, classifyOutcome(outcome), text);
+    return endTurn(draft, ended, kept(ended, classifyOutcome(outcome)), text);
   if (ended.state === 'CANCELLED' && ended.text === null && text !== null) replaceAgent(draft, { ...ended, text });
   else team.dropped += 1;
 };

@@ -11,6 +11,21 @@ const crew = (count: number, maxConcurrent: number) =>
     { maxConcurrent },
   );
 
+describe('what an agent answers', () => {
+  test('stands under the key that its template names, once it is known whether it completed', () => {
+    const template = { state: { output_key: 'plan' } };
+    const at = new TeamPlay([plan('a', { template }), plan('b', { template })]);
+    at.ends('a', { steps: 2 });
+    at.ends('b', { status: 'failed', error: 'no paper' });
+    expect(agentStatusOf(at.team, 'a')).toMatchObject({ state: 'COMPLETED', result: { plan: { steps: 2 } } });
+    expect(agentStatusOf(at.team, 'b')).toMatchObject({
+      state: 'FAILED',
+      result: null,
+      error: { message: 'no paper' },
+    });
+  });
+});
+
 describe('agents at once', () => {
   test.each([
     [undefined, undefined, 10],
