@@ -14,7 +14,7 @@ import {
 import { ApplicationFailure, TypedSearchAttributes } from '@temporalio/common';
 import type { Json } from '../src/contracts/frames.js';
 import type { RunStatus } from '../src/contracts/run-status.js';
-import { noAmount } from '../src/domain/budget.js';
+import { add, noAmount } from '../src/domain/budget.js';
 import type { RunWord } from '../src/domain/coordinator/effects.js';
 import { answerReceipt } from '../src/domain/feedback-answer.js';
 import { refusalError } from '../src/domain/feedback.js';
@@ -31,6 +31,7 @@ import { runTurns } from '../src/domain/run/turns.js';
 import { runDetails, runStatus } from '../src/domain/run/view.js';
 import { waitingFor } from '../src/domain/run/waiting.js';
 import { wordKey, wordOf } from '../src/domain/run/word.js';
+import { openWorkAccount } from '../src/domain/work-account.js';
 import { openWork, type WorkState } from '../src/domain/work-state.js';
 import { toFailure } from '../src/failure.js';
 import { searchAttributes } from '../temporal/search-attributes.js';
@@ -100,6 +101,11 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
   if (setup?.steps === undefined || setup.workspace === undefined)
     throw refusal('invalid_request', 'a run takes a setup; start it with POST /v1/runs');
   const state: RunRun = carried ?? openRun(setup);
+  // One that began before it kept a ledger has spent what all its tries used.
+  state.work.ledger ??= openWorkAccount(
+    setup.budget,
+    state.work.steps.flatMap(({ attempts }) => attempts).reduce((sum, { usage }) => add(sum, usage), noAmount),
+  );
   const loop = new WorkLoop(runKind, state, setup.webhooks);
 
   setHandler(

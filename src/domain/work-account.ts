@@ -34,7 +34,7 @@ const isNothing = ({ tokens, usdMicros }: Amount): boolean => tokens === 0 && us
 /** `spent` is what the work has used before. */
 export const openWorkAccount = (limits: BudgetLimits, spent: Amount = noAmount): LedgerState => {
   const opening = { accountId, level: 'run' as const, parentId: null, terms: terms(limits) };
-  return spend(openAccount(emptyLedger, opening, anyTime), spent);
+  return pay(openAccount(emptyLedger, opening, anyTime), spent);
 };
 
 const accountOf = ({ accounts }: LedgerState): Account => {
@@ -53,8 +53,11 @@ export const spentOf = (ledger: LedgerState): Amount => accountOf(ledger).spent;
 export const reservedOf = (ledger: LedgerState): Amount => accountOf(ledger).reserved;
 
 /** What no call has used or holds; null is no limit. */
-export const leftOf = (ledger: LedgerState): { tokens: number | null; usdMicros: number | null } =>
-  available(booksOf(accountOf(ledger)));
+export interface AmountLeft {
+  tokens: number | null;
+  usdMicros: number | null;
+}
+export const leftOf = (ledger: LedgerState): AmountLeft => available(booksOf(accountOf(ledger)));
 
 /** The number of the call under way, where there is one at a time; null: there is none. */
 export const openCall = ({ calls }: LedgerState): number | null => calls[0]?.number ?? null;
@@ -76,7 +79,7 @@ export const useSoFar = (ledger: LedgerState, call: number, used: Amount): Ledge
   reportUse(ledger, { accountId, number: call }, countable(used)).ledger;
 
 /** Spends what was used by no call that holds anything. */
-export const spend = (ledger: LedgerState, used: Amount): LedgerState =>
+export const pay = (ledger: LedgerState, used: Amount): LedgerState =>
   isNothing(used)
     ? ledger
     : settleCall(ledger, { accountId, number: numberOfNext(ledger) }, countable(used), anyTime).ledger;
@@ -84,5 +87,5 @@ export const spend = (ledger: LedgerState, used: Amount): LedgerState =>
 /** A call has ended with what it used; one that holds nothing any more (or null: never did) has used it all the same. */
 export const endCall = (ledger: LedgerState, call: number | null, used: Amount): LedgerState => {
   const id = call === null ? null : { accountId, number: call };
-  return id && findCall(ledger, id) ? settleCall(ledger, id, countable(used), anyTime).ledger : spend(ledger, used);
+  return id && findCall(ledger, id) ? settleCall(ledger, id, countable(used), anyTime).ledger : pay(ledger, used);
 };

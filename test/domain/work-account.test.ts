@@ -8,8 +8,8 @@ import {
   leftOf,
   openCall,
   openWorkAccount,
+  pay,
   reservedOf,
-  spend,
   spentOf,
   useSoFar,
 } from '../../src/domain/work-account.js';
@@ -60,8 +60,8 @@ describe('the account of a piece of work', () => {
     const back = endCall(ledger, call, noAmount);
     expect(spentOf(endCall(back, call, amount(5)))).toEqual(amount(5));
     expect(spentOf(endCall(back, null, amount(5)))).toEqual(amount(5));
-    expect(spentOf(spend(back, amount(5)))).toEqual(amount(5));
-    expect(spend(back, noAmount)).toBe(back);
+    expect(spentOf(pay(back, amount(5)))).toEqual(amount(5));
+    expect(pay(back, noAmount)).toBe(back);
   });
   test('holds more for a call that has used more by now, and no less for one that has used less', () => {
     const { ledger, call } = held(openWorkAccount(limits(10)), 4);
@@ -79,7 +79,7 @@ describe('the account of a piece of work', () => {
       seen.add(next.call);
       open.push(next.call);
       ledger = next.ledger;
-      if (index % 3 === 2) ledger = spend(ledger, amount(1));
+      if (index % 3 === 2) ledger = pay(ledger, amount(1));
       // The oldest stay open, so that what has ended lies apart.
       if (open.length > 120) ledger = endCall(ledger, open.splice((index * 7) % 120, 1)[0] ?? null, amount(1));
     }
@@ -90,7 +90,7 @@ describe('the account of a piece of work', () => {
     expect(ledger.accounts[0]?.settled).toEqual([[1, 400]]);
   });
   test('counts what is beyond counting as the most that can be', () => {
-    const ledger = spend(openWorkAccount(limits(10)), amount(1e300, 1e300));
+    const ledger = pay(openWorkAccount(limits(10)), amount(1e300, 1e300));
     expect(spentOf(ledger)).toEqual(amount(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER));
     expect(holdCall(openWorkAccount(limits(null)), amount(1e300))).toHaveProperty('call');
   });
@@ -122,7 +122,7 @@ describe('the account of a piece of work, whatever happens,', () => {
             books = reserve(books, wanted);
             ledger = result.ledger;
           } else {
-            ledger = of === 'spend' ? spend(ledger, used) : endCall(ledger, open?.number ?? null, used);
+            ledger = of === 'spend' ? pay(ledger, used) : endCall(ledger, open?.number ?? null, used);
             books = settle(books, of === 'spend' ? noAmount : (open?.amount ?? noAmount), used);
           }
           expect({ reserved: reservedOf(ledger), spent: spentOf(ledger) }).toEqual({

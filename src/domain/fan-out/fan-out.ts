@@ -10,7 +10,7 @@ import { type FanOutActionName, type FanOutEventName, type FanOutFacts, fanOutMa
 import { reasons, resultOf } from './result.js';
 import type { FanOutState, TaskRecord } from './state.js';
 import { barrierStatus, describeWaiting, waitingFor } from './view.js';
-import { endCall, spend } from '../work-account.js';
+import { endCall, pay } from '../work-account.js';
 
 export type { FanOutStep } from './draft.js';
 
@@ -76,12 +76,12 @@ const take = (draft: FanOutDraft, event: FanOutEvent): void => {
       else fanOut.dropped += 1;
       return;
     case 'COMBINED':
-      fanOut.ledger = spend(fanOut.ledger, event.usage);
+      fanOut.ledger = pay(fanOut.ledger, event.usage);
       if (fanOut.state === 'FANNING_IN') fanOut.combined = event.combined;
       else fanOut.dropped += 1;
       return;
     case 'SCORED':
-      fanOut.ledger = spend(fanOut.ledger, event.usage);
+      fanOut.ledger = pay(fanOut.ledger, event.usage);
       if (fanOut.state === 'SCORING') takeScore(draft, event.score);
       else fanOut.dropped += 1;
       return;

@@ -1,6 +1,7 @@
 import type { RunResult } from '../../contracts/run-status.js';
 import { iso } from '../instant.js';
 import { spend } from '../refinement/calls.js';
+import { spentOf } from '../work-account.js';
 import { type RunDraft, say, sayStep, setStep } from './draft.js';
 import type { RunPending, StepFault } from './effects.js';
 import { openGate, openResolution, passed, responseOf, usedRequest } from './gate.js';
@@ -11,7 +12,6 @@ import {
   openRequest,
   redonePosition,
   type RunState,
-  spentOf,
   stepName,
   type StepRecord,
 } from './state.js';
@@ -83,7 +83,10 @@ const begin = (draft: RunDraft, asked?: string | null): void => {
   const refused = budgetRefusal(run);
   if (refused !== null) {
     const at = iso(now);
-    say(draft, { event: 'budget', data: { at, action: 'refused', message: refused, spend: spend(spentOf(run)) } });
+    say(draft, {
+      event: 'budget',
+      data: { at, action: 'refused', message: refused, spend: spend(spentOf(run.ledger)) },
+    });
     return fail(draft, { code: 'EBUDGET', message: refused, retryable: false });
   }
   const attempt = attempts.length + 1;

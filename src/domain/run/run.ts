@@ -8,6 +8,7 @@ import { answerRun, passed, requestDue, responseOf, withUnasked } from './gate.j
 import { type RunEventName, type RunFacts, runMachine } from './machine.js';
 import { fail, perform, settleStep } from './perform.js';
 import { currentStep, openRequest, type RunState } from './state.js';
+import { pay } from '../work-account.js';
 import { describeWaiting, waitingFor } from './waiting.js';
 
 export type { RunStep } from './draft.js';
@@ -106,6 +107,7 @@ const hear = (draft: RunDraft, event: Extract<RunEvent, { id: number }>): void =
 const endTry = (draft: RunDraft, ended: StepOutcome): void => {
   const { run, now } = draft;
   const { usage } = ended;
+  run.ledger = pay(run.ledger, usage);
   if (ended.outcome === 'completed') {
     setAttempt(draft, { outcome: 'completed', usage, endedAt: now });
     setStep(draft, run.position, { state: 'completed', output: ended.output });

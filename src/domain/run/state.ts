@@ -1,8 +1,9 @@
 import type { RefusedFeedback } from '../../contracts/feedback.js';
 import type { Json } from '../../contracts/frames.js';
 import type { RunError, RunFeedback, RunResult, RunStateName, RunStepStateName } from '../../contracts/run-status.js';
-import { add, noAmount } from '../budget.js';
+import type { LedgerState } from '../ledger/state.js';
 import type { Amount } from '../session/setup.js';
+import { openWorkAccount } from '../work-account.js';
 import type { RunPending, StepFault } from './effects.js';
 import type { RunSetup, StepSetup } from './setup.js';
 
@@ -41,6 +42,8 @@ export interface RunState {
   /** Index of the present step, over all phases. */
   position: number;
   steps: StepRecord[];
+  /** The budget: what all tries that have ended used. One is under way at a time, and has what is left for its own limits. */
+  ledger: LedgerState;
   /** Every request, the open one last. */
   feedback: RunFeedback[];
   pending: RunPending | null;
@@ -77,6 +80,7 @@ export const openRunState = (setup: RunSetup, now: number): RunState => ({
   workspace: null,
   position: 0,
   steps: setup.steps.map(() => ({ state: 'pending', attempts: [], comments: [], output: null })),
+  ledger: openWorkAccount(setup.budget),
   feedback: [],
   pending: null,
   effects: 0,
@@ -110,10 +114,6 @@ export const redonePosition = ({ setup, position }: Placed): number | null => {
   for (let at = position; at >= 0; at -= 1) if (setup.steps[at]?.work.kind !== 'gate') return at;
   return null;
 };
-
-/** What all tries of all steps used. */
-export const spentOf = ({ steps }: Pick<RunState, 'steps'>): Amount =>
-  steps.flatMap(({ attempts }) => attempts).reduce((sum, { usage }) => add(sum, usage), noAmount);
 
 /** The request that people are asked at the moment, or null. */
 export const openRequest = ({ feedback }: Pick<RunState, 'feedback'>): RunFeedback | null => {

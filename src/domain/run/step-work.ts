@@ -1,7 +1,7 @@
 import type { BudgetLimits } from '../budget.js';
-import { available, ledgerOf } from '../budget.js';
 import type { StartedWork, StepWork } from './setup.js';
-import { type RunState, spentOf } from './state.js';
+import { type AmountLeft, leftOf } from '../work-account.js';
+import type { RunState } from './state.js';
 
 /** The id of the work that a try starts. Every try is a piece of work of its own, also after the run went back (`epoch`). */
 export const attemptId = (firstId: string, attempt: number, epoch = 0): string =>
@@ -21,18 +21,12 @@ const withComments = (text: string, comments: readonly string[]): string =>
 const least = (own: number | null, left: number | null): number | null =>
   own === null ? left : left === null ? own : Math.min(own, left);
 
-/** What is left of the run's budget. */
-export const leftOf = (run: RunState): BudgetLimits => {
-  const { tokens, usdMicros } = available(ledgerOf(run.setup.budget, undefined, spentOf(run)));
-  return { maxTokens: tokens, maxUsdMicros: usdMicros };
-};
-
 /** Why no further step may be begun, in words; null: one may. */
 export const budgetRefusal = (run: RunState): string | null => {
   const { maxTokens, maxUsdMicros } = run.setup.budget;
-  const left = leftOf(run);
-  if (maxTokens !== null && left.maxTokens === 0) return `the run's budget of ${maxTokens} tokens is used up`;
-  if (maxUsdMicros !== null && left.maxUsdMicros === 0)
+  const left = leftOf(run.ledger);
+  if (maxTokens !== null && left.tokens === 0) return `the run's budget of ${maxTokens} tokens is used up`;
+  if (maxUsdMicros !== null && left.usdMicros === 0)
     return `the run's budget of ${maxUsdMicros / 1e6} US dollars is used up`;
   return null;
 };
@@ -41,13 +35,13 @@ const started = (
   work: StartedWork,
   identity: { id: string; webUiUrl: string },
   comments: readonly string[],
-  { maxTokens, maxUsdMicros }: BudgetLimits,
+  left: AmountLeft,
   folder: string | null,
 ): StartedWork => {
   const { budget } = work.setup;
-  const limits = {
-    maxTokens: least(budget.maxTokens, maxTokens),
-    maxUsdMicros: least(budget.maxUsdMicros, maxUsdMicros),
+  const limits: BudgetLimits = {
+    maxTokens: least(budget.maxTokens, left.tokens),
+    maxUsdMicros: least(budget.maxUsdMicros, left.usdMicros),
   };
   switch (work.kind) {
     case 'session': {
@@ -118,5 +112,5 @@ export const stepWork = (run: RunState, position: number, attempt: number, epoch
   const webUiUrl = work.setup.webUiUrl.endsWith(first)
     ? `${work.setup.webUiUrl.slice(0, -first.length)}${id}`
     : work.setup.webUiUrl;
-  return started(work, { id, webUiUrl }, comments, leftOf(run), run.workspace?.path ?? null);
+  return started(work, { id, webUiUrl }, comments, leftOf(run.ledger), run.workspace?.path ?? null);
 };

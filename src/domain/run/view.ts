@@ -2,19 +2,12 @@ import type { RunStateName, RunStatus } from '../../contracts/run-status.js';
 import type { Lifecycle } from '../../contracts/work.js';
 import { iso } from '../instant.js';
 import { spend } from '../refinement/calls.js';
+import { spentOf } from '../work-account.js';
 import { isTerminal } from '../machine.js';
 import { runMachine } from './machine.js';
 import { nextSteps } from './next-steps.js';
 import type { RunWorkspace, StepSetup } from './setup.js';
-import {
-  type AttemptRecord,
-  currentStep,
-  openRequest,
-  type RunState,
-  spentOf,
-  type StepRecord,
-  stepName,
-} from './state.js';
+import { type AttemptRecord, currentStep, openRequest, type RunState, type StepRecord, stepName } from './state.js';
 import { describeWaiting } from './waiting.js';
 
 const lifecycleOf: Readonly<Record<RunStateName, Lifecycle>> = {
@@ -99,7 +92,7 @@ export const runStatus = (run: RunState): RunStatus => {
     waiting: describeWaiting(run),
     result: run.result,
     error: run.error,
-    spend: spend(spentOf(run)),
+    spend: spend(spentOf(run.ledger)),
     dropped_events: run.dropped,
     started_at: iso(run.startedAt),
     ended_at: run.endedAt === null || run.isClosing ? null : iso(run.endedAt),

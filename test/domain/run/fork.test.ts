@@ -1,7 +1,8 @@
 import type { OpenRunBody } from '../../../src/contracts/run.js';
 import { runStatusSchema } from '../../../src/contracts/run-status.js';
 import { forkRun } from '../../../src/domain/run/fork.js';
-import { openRequest, type RunState, spentOf } from '../../../src/domain/run/state.js';
+import { spentOf } from '../../../src/domain/work-account.js';
+import { openRequest, type RunState } from '../../../src/domain/run/state.js';
 import { runStatus } from '../../../src/domain/run/view.js';
 import { aGate, aStep, RunPlay, runBody, started } from '../../support/run-play.js';
 import { deepFreeze } from '../../support/session-play.js';
@@ -105,7 +106,7 @@ describe('a fork of a run', () => {
   test('goes on by its own answers, with what was kept', () => {
     const at = started([ask('a'), aStep('b')]).done('one', 7);
     const fork = forked(at.run, [ask('a'), aStep('b')]);
-    expect([fork.request.prompt, spentOf(fork.run).tokens]).toEqual(['Good?\n\none', 0]);
+    expect([fork.request.prompt, spentOf(fork.run.ledger).tokens]).toEqual(['Good?\n\none', 0]);
     expect(fork.request.request_id).not.toBe(at.request.request_id);
     fork.answer('approve').done('two');
     expect([fork.steps, fork.tries, fork.result.output]).toEqual([

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { runEventSchema } from '../../../src/contracts/run-events.js';
 import { runStatusSchema } from '../../../src/contracts/run-status.js';
+import { add, noAmount } from '../../../src/domain/budget.js';
 import { isOver, nextDue } from '../../../src/domain/run/run.js';
 import { openRequest } from '../../../src/domain/run/state.js';
 import { runTurns } from '../../../src/domain/run/turns.js';
+import { spentOf } from '../../../src/domain/work-account.js';
 import { runStatus } from '../../../src/domain/run/view.js';
 import { aGate, aStep, given, RunPlay, runBody } from '../../support/run-play.js';
 
@@ -115,6 +117,17 @@ describe('a run, whatever happens to it,', () => {
         expect(run.pending !== null).toBe(run.state === 'in_progress');
         expect(run.feedback.filter(({ state }) => state === 'open')).toHaveLength(isAsking ? 1 : 0);
         expect(nextDue(run) === null || isAsking).toBe(true);
+      });
+    });
+  });
+
+  test('has spent what all its tries used, and begins none once its budget is', () => {
+    always((of) => {
+      play(of, (before, { run }) => {
+        const tries = run.steps.flatMap(({ attempts }) => attempts);
+        expect(spentOf(run.ledger)).toEqual(tries.map(({ usage }) => usage).reduce(add, noAmount));
+        const isBegun = tries.length > before.steps.flatMap(({ attempts }) => attempts).length;
+        if (isBegun) expect(spentOf(run.ledger).tokens).toBeLessThan(of.max_tokens);
       });
     });
   });
