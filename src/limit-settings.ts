@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { z } from 'zod';
 import { type ProviderLimits, providerLimitsSchema, tenantWeightsSchema } from './contracts/provider-limits.js';
+import { jsonOrFile } from './json-setting.js';
 
 const example = '{"providers":{"openai":{"requests":60,"tokens":10000,"concurrency":10}},"weights":{"acme":2}}';
 
@@ -17,23 +16,7 @@ export const noLimitSettings: LimitSettings = { providers: {}, weights: {} };
 export const presetLimits: ProviderLimits = providerLimitsSchema.parse({});
 
 /** PARLEY_PROVIDER_LIMITS: JSON, or the path of a file that holds it. */
-export const limitSettingsSchema = z.string().transform((text, context): LimitSettings => {
-  const isInline = text.trimStart().startsWith('{');
-  const fault = (message: string): void => context.addIssue({ code: 'custom', message });
-  let value: unknown;
-  try {
-    value = JSON.parse(isInline ? text : readFileSync(resolve(text.trim()), 'utf8'));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    fault(`must be JSON such as ${example}, or the path of a file that holds it: ${reason}`);
-    return z.NEVER;
-  }
-  const parsed = settingsSchema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  for (const { path, message } of parsed.error.issues)
-    fault(`${path.length > 0 ? `${path.join('.')}: ` : ''}${message}; an example: ${example}`);
-  return z.NEVER;
-});
+export const limitSettingsSchema = jsonOrFile(settingsSchema, example);
 
 /**
  * What a provider's calls are limited to; null: nothing. `isModel`: without a word of the operator's the preset holds, as for what

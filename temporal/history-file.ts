@@ -5,6 +5,7 @@ import { isMembers, valueAt } from '../src/domain/export/changes.js';
 import { exportOf } from '../src/domain/export/document.js';
 import type { Replayable } from '../src/domain/export/report.js';
 import { governorWorkflowType } from '../src/domain/governor/messages.js';
+import { tenantBudgetWorkflowType } from '../src/domain/tenant-budget/messages.js';
 import { webhookWorkflowType } from '../src/domain/webhook/setup.js';
 import {
   agentWorkflowType,
@@ -29,7 +30,13 @@ const kinds: Readonly<Record<string, Kind>> = {
 };
 
 /** Parley's own workflows that are no kind of work: turns of a team's agents, and upkeep. */
-const others = new Set<string>([agentWorkflowType, cleanUpWorkflowType, governorWorkflowType, webhookWorkflowType]);
+const others = new Set<string>([
+  agentWorkflowType,
+  cleanUpWorkflowType,
+  governorWorkflowType,
+  tenantBudgetWorkflowType,
+  webhookWorkflowType,
+]);
 
 const started = '/events/0/workflowExecutionStartedEventAttributes';
 

@@ -1,13 +1,9 @@
 import {
-  allHandlersFinished,
-  CancellationScope,
   condition,
   continueAsNew,
-  isCancellation,
   setCurrentDetails,
   setHandler,
   setWorkflowOptions,
-  sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 import { governorDetails } from '../src/domain/governor/details.js';
@@ -24,7 +20,9 @@ import { heardOfBusy, isForgettable, silentAt, silentWorkers } from '../src/doma
 import { isSaid } from '../src/domain/governor/said.js';
 import type { Grant } from '../src/domain/governor/state.js';
 import { providerStatus } from '../src/domain/governor/view.js';
+import { Alarm } from './alarm.js';
 import { exchangeUpdate, saidUpdate } from './governor-messages.js';
+import { HeldAnswers } from './held-answers.js';
 import { statusQuery } from './messages.js';
 import { refusal } from './work.js';
 
@@ -32,18 +30,6 @@ import { refusal } from './work.js';
 const idleMs = 3_600_000;
 /** Events after which it continues as new: whoever takes over from a dead worker replays them first. */
 const longestHistory = 1_500;
-/** Answers held back at a time: a server takes ten updates of a workflow at once, and others have to get through. */
-const mostHeld = 6;
-/** By which each worker that waits lengthens the pause of those whose answers are not held back. */
-const pauseMsPerWorker = 100;
-
-/** A worker's open question. */
-interface Held {
-  worker: string;
-  since: number;
-  isOver: boolean;
-  waitMs: number;
-}
 
 /** What a worker is to be told. */
 interface Mail {
@@ -56,13 +42,17 @@ class GovernorRun {
   private readonly heard: Record<string, number>;
   private governor: GovernorCarried['governor'];
   private events: GovernorEvent[] = [];
-  private held: Held[] = [];
-  private readonly mail = new Map<string, Mail>();
   private idleSince: number;
   private latest = 0;
-  private alarm: { at: number; scope: CancellationScope } | null = null;
   private isDue = true;
-  private isClosing = false;
+  private readonly answers = new HeldAnswers<Mail>(
+    () => this.now(),
+    () => ({ granted: [], refused: [] }),
+  );
+  private readonly alarm = new Alarm(
+    () => this.now(),
+    () => (this.isDue = true),
+  );
 
   constructor(start: GovernorStart) {
     ({ governor: this.governor, heard: this.heard } = beginGovernor(start));
@@ -95,24 +85,15 @@ class GovernorRun {
   };
 
   exchange = async (said: GovernorSaid): Promise<GovernorAnswer> => {
-    const { worker } = said;
     this.take(said);
-    const held: Held = { worker, since: this.now(), isOver: this.isClosing, waitMs: 0 };
-    // A worker asks one question at a time: what it asked before was lost on the way.
-    for (const before of this.held) if (before.worker === worker) before.isOver = true;
-    this.held.push(held);
-    await condition(() => held.isOver);
-    this.held = this.held.filter((each) => each !== held);
-    const isLatest = !this.held.some((each) => each.worker === worker);
-    const { granted, refused }: Mail = (isLatest && this.mail.get(worker)) || { granted: [], refused: [] };
-    if (isLatest) this.mail.delete(worker);
+    const { mail, heldMs, waitMs } = await this.answers.hold(said.worker);
     const now = this.now();
     return {
       runId: workflowInfo().runId,
-      granted: granted.map(({ id, expiresAt }) => ({ id, leftMs: expiresAt - now })),
-      refused,
-      heldMs: now - held.since,
-      waitMs: held.waitMs,
+      granted: mail.granted.map(({ id, expiresAt }) => ({ id, leftMs: expiresAt - now })),
+      refused: mail.refused,
+      heldMs,
+      waitMs,
     };
   };
 
@@ -126,68 +107,21 @@ class GovernorRun {
     const wanted = new Map(
       events.flatMap((event) => (event.type === 'wanted' ? [[event.demand.id, event.demand.worker]] : [])),
     );
-    for (const grant of granted) this.mailFor(grant.worker).granted.push(grant);
-    for (const each of refused) this.mailFor(wanted.get(each.id) ?? '').refused.push(each);
+    for (const grant of granted) this.answers.mailFor(grant.worker).granted.push(grant);
+    for (const each of refused) this.answers.mailFor(wanted.get(each.id) ?? '').refused.push(each);
     if (events.length > 0) this.idleSince = now;
-    this.release();
+    const waiting = new Set(governor.queue.map(({ worker }) => worker));
+    this.answers.release(waiting, (worker) => this.heard[worker] !== undefined);
     const silent = silentAt(governor, this.heard);
-    this.wakeAt(Math.min(nextAt ?? Infinity, silent, Math.max(this.idleSince + idleMs, now + 60_000)));
+    this.alarm.setAt(Math.min(nextAt ?? Infinity, silent, Math.max(this.idleSince + idleMs, now + 60_000)));
     setCurrentDetails(governorDetails(this.status()));
   }
 
-  /** Answers all questions, so that the run can end. */
-  async close(): Promise<void> {
-    this.isClosing = true;
-    for (const held of this.held) held.isOver = true;
-    await condition(allHandlersFinished);
-  }
-
-  reopen(): void {
-    this.isClosing = false;
-  }
+  close = (): Promise<void> => this.answers.close();
+  reopen = (): void => this.answers.reopen();
 
   private now(): number {
     return (this.latest = Math.max(this.latest, Date.now()));
-  }
-
-  private mailFor(worker: string): Mail {
-    const mail = this.mail.get(worker) ?? { granted: [], refused: [] };
-    this.mail.set(worker, mail);
-    return mail;
-  }
-
-  /** Answers who has something to hear, or nothing to wait for; of the others the oldest when they are too many. */
-  private release(): void {
-    const waiting = new Set(this.governor.queue.map(({ worker }) => worker));
-    for (const worker of this.mail.keys()) if (this.heard[worker] === undefined) this.mail.delete(worker);
-    for (const held of this.held) held.isOver ||= this.mail.has(held.worker) || !waiting.has(held.worker);
-    const open = this.held.filter(({ isOver }) => !isOver);
-    for (const held of open.slice(0, Math.max(0, open.length - mostHeld))) {
-      held.isOver = true;
-      held.waitMs = pauseMsPerWorker * waiting.size;
-    }
-  }
-
-  /** An alarm that rings too early costs less than one that is set anew at each step. */
-  private wakeAt(at: number): void {
-    const now = this.now();
-    if (this.alarm && this.alarm.at <= at) return;
-    this.alarm?.scope.cancel();
-    const scope = new CancellationScope();
-    const alarm = { at, scope };
-    this.alarm = alarm;
-    void scope
-      .run(() => sleep(Math.max(1, at - now)))
-      .then(
-        () => {
-          if (this.alarm !== alarm) return;
-          this.alarm = null;
-          this.isDue = true;
-        },
-        (error: unknown) => {
-          if (!isCancellation(error)) throw error;
-        },
-      );
   }
 }
 

@@ -8,4 +8,5 @@ export { refinement } from './refinement.js';
 export { run } from './run.js';
 export { session } from './session.js';
 export { team } from './team.js';
+export { tenantBudget } from './tenant-budget.js';
 export { webhook } from './webhook.js';

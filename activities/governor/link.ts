@@ -1,11 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type Client,
-  isGrpcServiceError,
-  WithStartWorkflowOperation,
-  type WorkflowHandle,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
+import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
 import {
   type GovernorAnswer,
   governorId,
@@ -15,6 +9,7 @@ import {
 } from '../../src/domain/governor/messages.js';
 import type { GovernorSettings } from '../../src/domain/governor/state.js';
 import { exchangeUpdate, saidUpdate } from '../../workflows/governor-messages.js';
+import { isGone, isRunning, updateOrStart } from '../owner/link.js';
 
 /** A worker's way to the governors, by provider alone. */
 export interface GovernorLink {
@@ -24,31 +19,11 @@ export interface GovernorLink {
    */
   exchange(settings: GovernorSettings, said: GovernorSaid): Promise<GovernorAnswer>;
   /** @returns false where there is no governor, so that none of its grants stands any more */
-  say(provider: string, said: GovernorSaid): Promise<boolean>;
+  say(settings: GovernorSettings, said: GovernorSaid): Promise<boolean>;
 }
 
 /** By how much a call may be on its way for longer than a window when its governor is ended from outside. */
 const onTheWayMs = 2_000;
-/** The gRPC status NOT_FOUND. */
-const notFound = 5;
-
-const isGone = (error: unknown): boolean => {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause instanceof WorkflowNotFoundError) return true;
-    if (isGrpcServiceError(cause) && cause.code === notFound) return true;
-  }
-  return false;
-};
-
-const isRunning = async (handle: WorkflowHandle): Promise<boolean> => {
-  try {
-    return (await handle.describe()).status.name === 'RUNNING';
-  } catch (error) {
-    if (isGone(error)) return false;
-    throw error;
-  }
-};
-
 export const createGovernorLink = (client: Client, taskQueue: string): GovernorLink => {
   /** What a governor that was ended from outside had let out cannot be known: the next one waits until it no longer counts. */
   const pausedUntil = async (id: string, { windowMs }: GovernorSettings): Promise<number> => {
@@ -77,19 +52,10 @@ export const createGovernorLink = (client: Client, taskQueue: string): GovernorL
   return {
     exchange: async (settings, said) => {
       const id = governorId(taskQueue, settings.provider);
-      const args: [GovernorSaid] = [said];
-      try {
-        return await client.workflow.getHandle(id).executeUpdate(exchangeUpdate, { args, updateId: randomUUID() });
-      } catch (error) {
-        if (!isGone(error)) throw error;
-      }
-      return await client.workflow.executeUpdateWithStart(exchangeUpdate, {
-        args: [{ ...said, settings }],
-        updateId: randomUUID(),
-        startWorkflowOperation: await startOf(id, settings),
-      });
+      const start = (): ReturnType<typeof startOf> => startOf(id, settings);
+      return await updateOrStart(client, id, exchangeUpdate, { heard: said, first: { ...said, settings }, start });
     },
-    say: async (provider, said) => {
+    say: async ({ provider }, said) => {
       const handle = client.workflow.getHandle(governorId(taskQueue, provider));
       try {
         await handle.executeUpdate(saidUpdate, { args: [said], updateId: randomUUID() });

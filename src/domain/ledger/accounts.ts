@@ -106,6 +106,18 @@ export const closeAccount = (ledger: LedgerState, accountId: string): LedgerStat
   };
 };
 
+/** Steps of the limits before that are not reached any more may come anew. */
+const withLimits = (account: Account, limits: AccountLimits, now: number): Account => {
+  const raised: Account = { ...account, limits, asked: 'no' };
+  const reached = stepsReached(raised, now).map(({ step }) => step);
+  return { ...raised, told: account.told.filter((step) => reached.includes(step)) };
+};
+
+const replaced = (ledger: LedgerState, account: Account, next: Account): LedgerState => ({
+  ...ledger,
+  accounts: ledger.accounts.map((other) => (other === account ? next : other)),
+});
+
 /**
  * What a person answers whom a budget asked: other limits, after which steps may come anew, or that it stops, after which no
  * call is admitted until limits are given all the same. @throws ParleyError not_found, invalid_request
@@ -122,12 +134,20 @@ export const answerBudget = (
     const faults = limitFaults(answer.limits);
     if (faults.length > 0) throw new ParleyError('invalid_request', `account ${accountId}: ${faults.join('; ')}`);
   }
-  const changed = (): Account => {
-    if (answer === 'stop') return { ...account, asked: 'stopped' };
-    const raised: Account = { ...account, limits: answer.limits, asked: 'no' };
-    const reached = stepsReached(raised, now).map(({ step }) => step);
-    return { ...raised, told: account.told.filter((step) => reached.includes(step)) };
-  };
-  const next = changed();
-  return { ...ledger, accounts: ledger.accounts.map((other) => (other === account ? next : other)) };
+  const next: Account = answer === 'stop' ? { ...account, asked: 'stopped' } : withLimits(account, answer.limits, now);
+  return replaced(ledger, account, next);
+};
+
+/**
+ * Other terms for an account that is open. Limits that a person gave hold on, unless those of the terms are others than before.
+ * @throws ParleyError not_found, invalid_request
+ */
+export const changeTerms = (ledger: LedgerState, accountId: string, terms: AccountTerms, now: number): LedgerState => {
+  const [account] = pathOf(ledger, accountId);
+  if (!account) return ledger;
+  const faults = openingFaults({ accountId, level: account.level, parentId: account.parentId, terms }, undefined);
+  if (faults.length > 0) throw new ParleyError('invalid_request', `account ${accountId}: ${faults.join('; ')}`);
+  const isSame = canonicalJson({ ...terms.limits }) === canonicalJson({ ...account.terms.limits });
+  const changed = { ...account, terms };
+  return replaced(ledger, account, isSame ? changed : withLimits(changed, terms.limits, now));
 };

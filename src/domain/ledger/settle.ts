@@ -86,11 +86,18 @@ export const reportUse = (
   return { ledger: { ...held, calls }, faults };
 };
 
-/** The holder is alive: its open calls expire no earlier than `expiresAt`. */
-export const renewHolder = (ledger: LedgerState, holder: string, expiresAt: number): LedgerState => ({
+/** The holder is alive: its open calls, of these numbers where they are given, expire no earlier than `expiresAt`. */
+export const renewHolder = (
+  ledger: LedgerState,
+  holder: string,
+  expiresAt: number,
+  numbers?: ReadonlySet<number>,
+): LedgerState => ({
   ...ledger,
   calls: ledger.calls.map((call) =>
-    call.holder === holder && call.expiresAt < expiresAt ? { ...call, expiresAt } : call,
+    call.holder === holder && call.expiresAt < expiresAt && numbers?.has(call.number) !== false
+      ? { ...call, expiresAt }
+      : call,
   ),
 });
 
