@@ -1,10 +1,8 @@
 import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { beatSchema, type CallWait } from '../src/contracts/call-wait.js';
-import { turnPrefix } from '../src/domain/team/turn-start.js';
-import { agentWorkflowType } from '../workflows/messages.js';
+import { openTurns } from './open-turns.js';
 import { grpcError } from './temporal-errors.js';
-import { quoted } from './work-list.js';
 
 /** Number of PENDING_ACTIVITY_STATE_STARTED in the API. */
 const started = 2;
@@ -32,10 +30,6 @@ const freshMs = 1_000;
 /** Milliseconds that a status waits for it. */
 const deadlineMs = 2_000;
 
-/** The agent in the id of a turn's workflow. */
-const turnAgent = (teamId: string, workflowId: string): string =>
-  workflowId.slice(turnPrefix(teamId).length).replace(/\.\d+(\.e\d+)?$/, '');
-
 type WaitsByAgent = ReadonlyMap<string, readonly CallWait[]>;
 
 /** What calls of a team's agents wait for, by agent: turns are workflows of their own. At most one look a second for each team. */
@@ -49,12 +43,9 @@ export const createTeamCallWaits = (client: Client): ((teamId: string) => Promis
     }
   };
   const look = async (teamId: string): Promise<WaitsByAgent> => {
-    const query = `WorkflowType = '${agentWorkflowType}' AND ExecutionStatus = 'Running' AND WorkflowId STARTS_WITH ${quoted(turnPrefix(teamId))}`;
-    const turns: string[] = [];
-    for await (const { workflowId } of client.workflow.list({ query, pageSize: mostAgents }))
-      if (turns.push(workflowId) === mostAgents) break;
-    const waits = await Promise.all(turns.map(ofTurn));
-    return new Map(turns.map((id, index) => [turnAgent(teamId, id), waits[index] ?? []]));
+    const turns = await openTurns(client, teamId, mostAgents);
+    const waits = await Promise.all(turns.map(({ id }) => ofTurn(id)));
+    return new Map(turns.map(({ agent_id: agentId }, index) => [agentId, waits[index] ?? []]));
   };
   const kept = new Map<string, Promise<WaitsByAgent>>();
   return (teamId) => {

@@ -1,13 +1,15 @@
 import type { Client } from '@temporalio/client';
-import type { ExportReader, ExportRun, OpenExport } from '../src/contracts/export.js';
+import type { ExportKind, ExportReader, ExportRun, OpenExport } from '../src/contracts/export.js';
 import type { Json } from '../src/contracts/frames.js';
-import type { Kind } from '../src/contracts/work.js';
 import { ParleyError } from '../src/domain/errors.js';
 import type { CheckpointState } from '../src/domain/checkpoint-view.js';
 import { valueAt } from '../src/domain/export/changes.js';
 import { type PassedState, passedState } from '../src/domain/export/checkpoints.js';
 import { exportOf } from '../src/domain/export/document.js';
+import { turnPrefix } from '../src/domain/team/turn-start.js';
+import { agentWorkflowType } from '../workflows/messages.js';
 import type { WorkOutcome } from '../workflows/options.js';
+import { openTurns } from './open-turns.js';
 import { readableHistory, replayableHistory } from './readable-history.js';
 import type { Replayer } from './replaying.js';
 import { searchAttributes } from './search-attributes.js';
@@ -24,6 +26,7 @@ export interface ExportsOptions {
 
 /** Bytes of histories that one document may hold, as Temporal counts them: JSON takes several times that. */
 const maxHistoryBytes = 50_000_000;
+const mostTurns = 50;
 const openStates = new Set<string>(['RUNNING', 'PAUSED', 'CONTINUED_AS_NEW']);
 
 /** What a replay of all runs says, or null where one of them does not replay in this version. */
@@ -55,7 +58,7 @@ const replayedStates = async (
 export const createExports = ({ client, replayer, deadlineMs = 60_000 }: ExportsOptions): ExportReader => {
   // A document may take much memory: one at a time.
   const turns = createTurns(1);
-  const within = async <T>(kind: Kind, id: string, ask: () => Promise<T>): Promise<T> => {
+  const within = async <T>(kind: ExportKind, id: string, ask: () => Promise<T>): Promise<T> => {
     try {
       return await client.withDeadline(Date.now() + deadlineMs, ask);
     } catch (error) {
@@ -64,7 +67,7 @@ export const createExports = ({ client, replayer, deadlineMs = 60_000 }: Exports
   };
 
   /** From the first run to the latest; runs that the namespace does not keep any more are left out. */
-  const chainOf = async (kind: Kind, id: string): Promise<{ closedAs: string | null; runs: ExportRun[] }> => {
+  const chainOf = async (kind: ExportKind, id: string): Promise<{ closedAs: string | null; runs: ExportRun[] }> => {
     const { payloadCodecs } = client.options.loadedDataConverter;
     const runs: ExportRun[] = [];
     let closedAs: string | null = null;
@@ -75,7 +78,11 @@ export const createExports = ({ client, replayer, deadlineMs = 60_000 }: Exports
       let run: ExportRun;
       try {
         const about = await within(kind, id, () => handle.describe());
-        if (about.typedSearchAttributes.get(searchAttributes.kind) !== kind) throw notFound(kind, id);
+        const isOf =
+          kind === 'agent'
+            ? about.type === agentWorkflowType
+            : about.typedSearchAttributes.get(searchAttributes.kind) === kind;
+        if (!isOf) throw notFound(kind, id);
         bytes += about.historySize ?? 0;
         if (bytes > maxHistoryBytes)
           throw new ParleyError(
@@ -97,11 +104,18 @@ export const createExports = ({ client, replayer, deadlineMs = 60_000 }: Exports
     return { closedAs, runs };
   };
 
-  const document = async (kind: Kind, id: string): Promise<OpenExport> => {
+  const document = async (kind: ExportKind, id: string): Promise<OpenExport> => {
     const { closedAs, runs } = await chainOf(kind, id);
     const replayed = await replayedStates(id, runs, replayer);
     return exportOf({ id, kind, exportedAt: new Date().toISOString(), closedAs, runs, replayed });
   };
 
-  return { export: (kind, id) => turns('export', () => document(kind, id)) };
+  return {
+    export: (kind, id) => turns('export', () => document(kind, id)),
+    turns: (teamId) => within('agent', turnPrefix(teamId), () => openTurns(client, teamId, mostTurns)),
+    exportTurn: async (teamId, turnId) => {
+      if (!turnId.startsWith(turnPrefix(teamId))) throw notFound('turn', turnId);
+      return await turns('export', () => document('agent', turnId));
+    },
+  };
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { kindSchema, lifecycleSchema, tenantSchema, workIdSchema } from './work.js';
+import { kinds, type kindSchema, lifecycleSchema, tenantSchema } from './work.js';
 
 export const exportFormat = 'parley.export';
 export const exportVersion = 1;
@@ -68,14 +68,19 @@ export type ExportRun = z.infer<typeof exportRunSchema>;
 
 const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/, 'must be "sha256:" and 64 lower-case hexadecimal digits');
 
+/** The turns of a team's agents are workflows of their own, whose ids hold those of the team and the agent. */
+const exportIdSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,255}$/, 'must be the id of work, or of a turn');
+const exportKindSchema = z.enum([...kinds, 'agent']);
+export type ExportKind = z.infer<typeof exportKindSchema>;
+
 /** A piece of work as one document that is replayed without Temporal (spec 08 "Any run becomes a test"). */
 export const exportSchema = z
   .strictObject({
     format: z.literal(exportFormat),
     version: z.literal(exportVersion),
     exported_at: z.iso.datetime(),
-    id: workIdSchema,
-    kind: kindSchema,
+    id: exportIdSchema,
+    kind: exportKindSchema.meta({ description: 'agent: a turn of an agent of a team.' }),
     tenant: tenantSchema,
     lifecycle: lifecycleSchema,
     closed_as: z.string().nullable().meta({ description: 'How Temporal says that it was closed; null while it runs.' }),
@@ -120,10 +125,26 @@ export const redactionRulesSchema = z.array(redactionRuleSchema).min(1).max(100)
 export type RedactionRule = z.infer<typeof redactionRuleSchema>;
 
 /** Exports of an installation. */
+/** A turn of an agent that is under way: the workflow that answers one question to it. */
+export const teamTurnSchema = z
+  .strictObject({
+    id: exportIdSchema.meta({ description: 'Its workflow id.' }),
+    agent_id: z.string(),
+    started_at: z.iso.datetime(),
+  })
+  .meta({ id: 'TeamTurn' });
+export type TeamTurn = z.infer<typeof teamTurnSchema>;
+export const teamTurnsSchema = z.strictObject({ items: z.array(teamTurnSchema) }).meta({ id: 'TeamTurns' });
+export type TeamTurns = z.infer<typeof teamTurnsSchema>;
+
 export interface ExportReader {
   /**
    * A piece of work with everything that a replay of it needs, without secrets.
    * @throws ParleyError not_found, gone (retention), wrong_state (too large), unavailable
    */
   export(kind: z.infer<typeof kindSchema>, id: string): Promise<OpenExport>;
+  /** Turns of a team's agents that are under way, newest first, 50 at most. @throws ParleyError unavailable */
+  turns(teamId: string): Promise<TeamTurn[]>;
+  /** As `export`, of a turn, which may have ended. @throws ParleyError as `export` */
+  exportTurn(teamId: string, turnId: string): Promise<OpenExport>;
 }

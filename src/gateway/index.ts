@@ -152,7 +152,7 @@ export const createPorts = ({
     origin: noCheckpoints,
     beginning: noCheckpoints,
   },
-  exports = { export: noExports },
+  exports = { export: noExports, turns: noExports, exportTurn: noExports },
   bus,
   memory = { search: noMemory, trace: noMemory, ratings: noMemory },
   audit = { list: noAudit, verification: noAudit, close: () => undefined },

@@ -2,6 +2,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { TeamTurns } from '../../src/contracts/export.js';
 import type { Verdict } from '../../src/domain/deploy-check.js';
 import { type Edit, writeEditedBundle } from '../support/edited-bundle.js';
 import { startOwnServer } from '../support/own-server.js';
@@ -9,16 +10,18 @@ import { type Product, startProduct } from '../support/product.js';
 import { aRefinement } from '../support/refinement-bodies.js';
 import { runCli } from '../support/run-cli.js';
 import { says, silent } from '../support/session-bodies.js';
+import { hangs } from '../support/team-bodies.js';
 
 const fixture = (path: string): string => fileURLToPath(new URL(`../replay/${path}`, import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'parley-deploy-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 /** The workflows after an edit: an activity has another name; effects happen in another order; what may be otherwise is. */
-const variants: Record<'renamed' | 'reordered' | 'harmless', Edit[]> = {
+const variants: Record<'renamed' | 'turns' | 'reordered' | 'harmless', Edit[]> = {
   renamed: [
     { from: /const \{ generateVersion, scoreVersion \}/, to: 'const { generateDraft: generateVersion, scoreVersion }' },
   ],
+  turns: [{ from: /\.askModel\.executeWithOptions\(/, to: '.askAgain.executeWithOptions(' }],
   reordered: [
     {
       from: /\(const effect of step\.effects\)\s*run\.perform/,
@@ -55,6 +58,22 @@ const recorded = (...files: string[]): string => {
 };
 
 describe('deploy check, of recorded work', () => {
+  test('replays what is no kind of work, too: turns of agents, deliveries, upkeep', async () => {
+    const names = [
+      'agent-returned-after-files',
+      'webhook-delivered-after-a-retry',
+      'clean-up-one-of-three-hosts-fails',
+      'governor-of-two-workers',
+    ];
+    const { answer } = await check(current, '--histories', recorded(...names.map((name) => `histories/${name}.json`)));
+    expect(answer.items.map(({ kind, verdict }) => [kind, verdict])).toEqual([
+      ['agent', 'same'],
+      ['cleanUp', 'same'],
+      ['governor', 'same'],
+      ['webhook', 'same'],
+    ]);
+  });
+
   const files = ['exports/refinement.json', 'exports/fan-out.json', 'histories/refinement-complete-at-once.json'];
 
   test('lets the build pass that recorded it', async () => {
@@ -154,5 +173,38 @@ describe('deploy check, of work at the gateway', () => {
     const broken = await at(variant('renamed'));
     expect([broken.code, broken.of(id), broken.of(ended.id)]).toEqual([1, 'same', 'breaks']);
     await product.post(`/v1/sessions/${id}/cancel`);
+  }, 120_000);
+
+  test('takes turns of agents that are under way, of teams that run', async () => {
+    const team = await product.teams.start({ agents: [hangs('a.1'), hangs('b')] } as never);
+    await product.teams.until(team, ({ agents }) => agents.every(({ streaming }) => streaming));
+    const listed = async (): Promise<TeamTurns['items']> =>
+      ((await product.get(`/v1/teams/${team}/turns`)).body as TeamTurns).items;
+    while ((await listed()).length < 2) await new Promise((resolve) => setTimeout(resolve, 100));
+    expect((await listed()).map(({ agent_id: agent }) => agent).toSorted()).toEqual(['a.1', 'b']);
+    const at = async (bundle: string, ...argv: string[]) => {
+      const { code, out } = await runCli({ PARLEY_URL: product.url }, [
+        ...['deploy', 'check', '--json', '--bundle', bundle, '--closed', '0'],
+        ...argv,
+      ]);
+      const items = (JSON.parse(out) as Answer).items.filter(({ id }) => id?.startsWith(team));
+      return { code, verdicts: items.map(({ kind, verdict }) => [kind, verdict]) };
+    };
+    expect((await at(current, '--open', '5')).verdicts).toEqual([
+      ['team', 'same'],
+      ['agent', 'same'],
+      ['agent', 'same'],
+    ]);
+    expect(await at(variant('turns'), '--open', '1')).toEqual({
+      code: 1,
+      verdicts: [
+        ['team', 'same'],
+        ['agent', 'breaks'],
+      ],
+    });
+    const another = await product.get(`/v1/teams/${team}/turns/other.agent.b.1/export`);
+    expect(another.status).toBe(404);
+    await product.post(`/v1/teams/${team}/cancel`);
+    await product.teams.until(team, ({ lifecycle }) => lifecycle === 'cancelled');
   }, 120_000);
 });

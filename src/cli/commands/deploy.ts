@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { TeamTurns } from '../../contracts/export.js';
 import type { WorkItem } from '../../contracts/work.js';
 import { unread, type Verdict, verdictLines, verdictOf } from '../../domain/deploy-check.js';
 import { type Replayable, replayReport } from '../../domain/export/report.js';
-import { clientKinds, type ClientKind, type ParleyClient } from '../client.js';
+import { clientKinds, type ClientKind, type ParleyClient, pathOf } from '../client.js';
 import type { CommandContext } from '../context.js';
 import { exitCodes, ProblemError, UsageError } from '../errors.js';
 import { exportFrom, loadReplayer, type Replayer, textOf } from '../replayer.js';
-import { exportTextOf } from './export.js';
 
 export interface DeployOptions {
   histories?: string;
@@ -60,6 +60,13 @@ const sample = async (client: ParleyClient, open: number, closed: number): Promi
   return items;
 };
 
+/** The paths of the turns of a team's agents that are under way: workflows of their own, so many at most. */
+const turnsOf = async (client: ParleyClient, path: string, most: number): Promise<{ id: string; path: string }[]> => {
+  if (most === 0) return [];
+  const { items } = (await (await client.open(`${path}/turns`)).json()) as TeamTurns;
+  return items.slice(0, most).map(({ id }) => ({ id, path: `${path}/turns/${encodeURIComponent(id)}` }));
+};
+
 /** One after another: a document and its replay are let go before the next is fetched. */
 async function* verdictsOf(options: DeployOptions, client: ParleyClient, replayer: Replayer): AsyncGenerator<Verdict> {
   const { histories } = options;
@@ -76,10 +83,20 @@ async function* verdictsOf(options: DeployOptions, client: ParleyClient, replaye
     }
   }
   if (open + closed === 0) return;
-  for (const { id, kind } of await sample(client, open, closed)) {
+  const exported = async (id: string, path: string): Promise<Verdict> => {
+    const text = await (await client.open(`${path}/export`)).text();
+    return await judged(id, exportFrom(id, text).document);
+  };
+  let turnsLeft = open;
+  for (const { id, kind, ended_at: endedAt } of await sample(client, open, closed)) {
+    const path = pathOf(kind, id);
     try {
-      const { document } = exportFrom(id, await exportTextOf(client, kind as ClientKind, id));
-      yield await judged(id, document);
+      yield await exported(id, path);
+      const isOpenTeam = kind === 'team' && endedAt === null;
+      for (const turn of isOpenTeam ? await turnsOf(client, path, turnsLeft) : []) {
+        turnsLeft -= 1;
+        yield await exported(turn.id, turn.path);
+      }
     } catch (error) {
       if (!(error instanceof ProblemError) || error.problem.status === 401 || error.problem.status === 403) throw error;
       yield unread(id, error.message);

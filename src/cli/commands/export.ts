@@ -24,7 +24,7 @@ export interface ExportRunOptions {
 }
 
 /** One piece of work's export as the gateway writes it. */
-export const exportTextOf = async (client: ParleyClient, kind: ClientKind, id: string): Promise<string> =>
+const exportTextOf = async (client: ParleyClient, kind: ClientKind, id: string): Promise<string> =>
   await (await client.open(`/v1/${collectionOf(kind)}/${encodeURIComponent(id)}/export`)).text();
 
 /** An id says nothing for sure of its kind: each is asked, the one that the id begins with first. */

@@ -1,6 +1,6 @@
-import type { ExportRun, OpenExport } from '../../contracts/export.js';
+import type { ExportKind, ExportRun, OpenExport } from '../../contracts/export.js';
 import type { Json } from '../../contracts/frames.js';
-import type { Kind, Lifecycle } from '../../contracts/work.js';
+import type { Lifecycle } from '../../contracts/work.js';
 import { isMembers } from './changes.js';
 import { packed, type PassedState } from './checkpoints.js';
 import { withoutSecrets } from './secrets.js';
@@ -8,7 +8,7 @@ import { toldOf } from './story.js';
 
 export interface ExportParts {
   id: string;
-  kind: Kind;
+  kind: ExportKind;
   exportedAt: string;
   /** How Temporal says that it was closed; null: it runs. */
   closedAs: string | null;
@@ -19,11 +19,12 @@ export interface ExportParts {
 }
 
 const lifecycleOf = (closedAs: string | null, outcome: unknown, last: PassedState | undefined): Lifecycle => {
-  if (isMembers(outcome)) return outcome['lifecycle'] as Lifecycle;
+  if (isMembers(outcome) && 'lifecycle' in outcome) return outcome['lifecycle'] as Lifecycle;
   if (closedAs === null) {
     const status = isMembers(last?.state) ? last.state['status'] : null;
     return isMembers(status) && status['lifecycle'] === 'waiting' ? 'waiting' : 'running';
   }
+  if (closedAs === 'COMPLETED') return 'completed';
   return closedAs === 'CANCELLED' || closedAs === 'TERMINATED' ? 'cancelled' : 'failed';
 };
 

@@ -90,11 +90,10 @@ export const replayReport = (document: Replayable, replayed: Replayed, compared:
   const recorded = document.checkpoints && unpacked(document.checkpoints);
   const checkpoints = recorded ? checkpointDifferences(recorded, states, { compared, isWhole: refusal === null }) : [];
   const calls = callDifferences(document, replayed.calls);
-  // The end of work that runs is not recorded yet, though its replay may come to it.
-  const outcome =
-    refusal === null && document.outcome !== null
-      ? contradictions(unlinked(document.outcome), unlinked(replayed.outcome), compared)
-      : [];
+  // The end of work that runs is not recorded yet, though its replay may come to it. What is no kind of work, such as a turn of
+  // an agent, has no status that it could end with, and its replay tells none.
+  const isTold = refusal === null && document.outcome !== null && 'lifecycle' in document.outcome;
+  const outcome = isTold ? contradictions(unlinked(document.outcome), unlinked(replayed.outcome), compared) : [];
   return {
     same: refusal === null && checkpoints.length === 0 && calls.length === 0 && outcome.length === 0,
     id: document.id,

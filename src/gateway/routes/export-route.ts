@@ -1,14 +1,27 @@
 import { z } from 'zod';
-import { exportSchema } from '../../contracts/export.js';
+import { exportSchema, type OpenExport } from '../../contracts/export.js';
 import { type Kind, workIdSchema } from '../../contracts/work.js';
 import { exportPieces, sealed } from '../../export-file.js';
 import { collectionOf } from '../../links.js';
 import { ProblemError } from '../problem.js';
-import { type AnyRoute, type Ports, route } from '../route.js';
+import { type AnyRoute, type BytesReply, type Ports, route } from '../route.js';
 
 async function* piecesOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* pieces;
 }
+
+/** A document as the file that it is kept as. */
+export const exportReply = (id: string, open: OpenExport): BytesReply => {
+  const document = sealed(open);
+  const pieces = exportPieces(document).map((piece) => Buffer.from(piece));
+  return {
+    status: 200,
+    content: piecesOf(pieces),
+    sizeBytes: pieces.reduce((sum, { byteLength }) => sum + byteLength, 0),
+    name: `${id}.json`,
+    etag: document.checksum.whole,
+  };
+};
 
 /** One kind's work as a document; no worker is needed to read it. `owner` says whose the work is. */
 export const exportRoute = (
@@ -45,14 +58,6 @@ export const exportRoute = (
       const { id } = params;
       if (!workIdSchema.safeParse(id).success)
         throw new ProblemError('not_found', `There is no ${kind} ${id.slice(0, 128)}.`);
-      const document = sealed(await ports.exports.export(kind, id));
-      const pieces = exportPieces(document).map((piece) => Buffer.from(piece));
-      return {
-        status: 200,
-        content: piecesOf(pieces),
-        sizeBytes: pieces.reduce((sum, { byteLength }) => sum + byteLength, 0),
-        name: `${id}.json`,
-        etag: document.checksum.whole,
-      };
+      return exportReply(id, await ports.exports.export(kind, id));
     },
   });

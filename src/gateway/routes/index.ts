@@ -17,6 +17,7 @@ import { refinementRoutes } from './refinements.js';
 import { runRoutes } from './runs.js';
 import { sessionRoutes } from './sessions.js';
 import { agentRoutes } from './team-agents.js';
+import { turnRoutes } from './team-turns.js';
 import { teamWorkRoutes } from './team-work.js';
 import { teamRoutes } from './teams.js';
 import { webhookRoutes } from './webhooks.js';
@@ -33,6 +34,7 @@ export const routes: readonly AnyRoute[] = [
   ...teamRoutes,
   ...agentRoutes,
   ...teamWorkRoutes,
+  ...turnRoutes,
   listWork,
   compareRoute,
   ...chatRoutes,
