@@ -1,4 +1,5 @@
 import type { TeamStatus } from '../src/contracts/team-status.js';
+import type { OutsideCall } from '../src/domain/team/effects.js';
 import type { TeamSetup } from '../src/domain/team/setup.js';
 import type { TeamsPort } from '../src/gateway/work-port.js';
 import { contextQuery, teamUpdate, teamWorkflowType } from '../workflows/messages.js';
@@ -28,14 +29,18 @@ export const teamDefinition: WorkDefinition<TeamSetup, TeamStatus> = {
   texts: () => [],
 };
 
+/** Temporal knows an update by its id, also of a team that has ended; the team itself knows keys over all of its runs. */
+const keyedId = (call: OutsideCall): string | null =>
+  call.type === 'CALL' && call.once ? `key:${call.once.digest}:${call.once.key}` : null;
+
 export const createTeamsClient = (options: WorkClientOptions): TeamsPort => {
   const teams = createWorkClient(teamDefinition, options);
   return {
     ...teams,
     feedback: feedbackOf(teams.update),
-    call: (id, call, updateId) =>
-      teams.update(id, 'take this call', (handle, ownId) =>
-        handle.executeUpdate(teamUpdate, { args: [call], updateId: updateId ?? ownId }),
+    call: (id, call) =>
+      teams.update(id, 'take this call', (handle, updateId) =>
+        handle.executeUpdate(teamUpdate, { args: [call], updateId: keyedId(call) ?? updateId }),
       ),
     callWaits: createTeamCallWaits(options.client),
     context: (id, agentId) => teams.ask(id, (handle) => handle.query(contextQuery, agentId)),

@@ -141,10 +141,10 @@ export interface CoordinatorsPort extends WorkPort<CoordinatorStart, Coordinator
 
 export interface TeamsPort extends WorkPort<TeamSetup, TeamStatus>, FeedbackPort {
   /**
-   * One call of a team's executor. `updateId` names this giving of it: given again, it is answered as before.
+   * One call of a team's executor. One with a key (`once`) is answered as before where it is given again.
    * @throws ParleyError not_found, wrong_state (the team has ended), unavailable; what the executor itself refuses is its answer
    */
-  call(id: string, call: OutsideCall, updateId?: string): Promise<CallAnswer>;
+  call(id: string, call: OutsideCall): Promise<CallAnswer>;
   /** What an agent's window holds; null: there is no such agent. @throws ParleyError not_found, unavailable */
   context(id: string, agentId: string): Promise<ContextInfo | null>;
   /** What calls of its agents wait for before they may be made, by agent, as of a moment ago. */

@@ -212,8 +212,10 @@ describe('a team that continues as new while its agents are at work', () => {
     await product.teams.until(id, (now) => agentOf(now, 'p').streaming);
     expect((await product.post(`${at}/agents/p/pause`)).body).toMatchObject({ state: 'PAUSED' });
     const asked = await product.teams.until(id, ({ asked_call: call }) => call !== null);
+    const note = (call: number, key?: string) =>
+      product.post(`${at}/messages`, { content: `note ${call}`, target: 'p' }, key ? { 'Idempotency-Key': key } : {});
     for (let call = 0; call < 20; call += 1)
-      expect((await product.post(`${at}/messages`, { content: `note ${call}`, target: 'p' })).status).toBe(200);
+      expect((await note(call, call === 0 ? 'first' : undefined)).status).toBe(200);
     const { request } = asked.feedback.find(({ state }) => state === 'open')!;
     const answered = await product.post(`${at}/feedback`, {
       request_id: request.request_id,
@@ -233,6 +235,9 @@ describe('a team that continues as new while its agents are at work', () => {
       ['c', expect.anything(), 1],
     ]);
     expect(agentOf(done, 'p').state).toBe('PAUSED');
+    // Its key is known however many runs ago it was taken.
+    expect(await note(0, 'first')).toMatchObject({ status: 200, body: { delivered: ['p'] } });
+    expect(await note(1, 'first')).toMatchObject({ status: 409, body: { code: 'conflict' } });
     await product.post(`${at}/messages`, { content: 'again', target: 'a' });
     const again = await product.teams.until(
       id,

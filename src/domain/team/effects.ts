@@ -3,6 +3,7 @@ import type { GivenFeedback } from '../../contracts/feedback.js';
 import type { Json } from '../../contracts/frames.js';
 import type { TurnEvent } from '../agent/turn.js';
 import type { Amount } from '../session/setup.js';
+import type { CallKey } from './call-keys.js';
 import type { NewMessage } from './context/message.js';
 import type { SyncAsked } from './context/sync.js';
 import type { ContextRead } from './contexts.js';
@@ -86,7 +87,8 @@ export type TeamEvent =
   | { type: 'FORKED'; spawn: AgentPlan[]; ask: { agentId: string; content: string }[] }
   /** The first of a team that goes on from an earlier point; `known`: runs whose end is known already. */
   | { type: 'WENT_BACK'; known: number[] }
-  | { type: 'CALL'; by: string | null; call: TeamCall }
+  /** `once`: it may be sent again, and counts once. */
+  | { type: 'CALL'; by: string | null; call: TeamCall; once?: CallKey }
   | { type: 'PAUSE' }
   | { type: 'RESUME' }
   | { type: 'CLOSE' }

@@ -14,7 +14,8 @@ import type { Amount } from '../session/setup.js';
 import { type ContextBook, emptyBook } from './context/book.js';
 import type { NewMessage } from './context/message.js';
 import type { LedgerState } from '../ledger/state.js';
-import type { TeamEffect } from './effects.js';
+import type { CallKey } from './call-keys.js';
+import type { CallAnswer, TeamEffect } from './effects.js';
 import type { TurnEnd } from './outcome.js';
 import type { PatternRun } from './pattern-state.js';
 import { openTeamLedger } from './accounts.js';
@@ -150,6 +151,8 @@ export interface TeamState {
   error: TeamError | null;
   spent: Amount;
   dropped: number;
+  /** Calls from outside that have a key, with their answers, the last 500; left out: none came. */
+  keyed?: (CallKey & { answer: CallAnswer })[];
   /** How often it, or what it is a fork of, went on from an earlier point, so that calls made again have other ids; left out: never. */
   wentBack?: number;
 }

@@ -1,5 +1,6 @@
 import { iso } from '../instant.js';
 import { step } from '../machine.js';
+import { answeredBefore, keepAnswer } from './call-keys.js';
 import { takeCall } from './calls.js';
 import { cancelAll, cancelOne, pauseAll, resumeAll } from './control.js';
 import { followTurns } from './delegation.js';
@@ -46,7 +47,7 @@ const take = (draft: TeamDraft, event: TeamEvent): CallAnswer | null => {
       return answer;
     }
     case 'CALL':
-      return takeCall(draft, event.by, event.call);
+      return takeOnce(draft, event);
     case 'PAUSE':
     case 'RESUME':
     case 'CLOSE':
@@ -74,6 +75,15 @@ const take = (draft: TeamDraft, event: TeamEvent): CallAnswer | null => {
     case 'TICK':
       return null;
   }
+};
+
+/** A call, unless it has been answered before. */
+const takeOnce = (draft: TeamDraft, { by, call, once }: Extract<TeamEvent, { type: 'CALL' }>): CallAnswer => {
+  const before = once && answeredBefore(draft.team, once);
+  if (before) return before;
+  const answer = takeCall(draft, by, call);
+  if (once) keepAnswer(draft.team, once, answer);
+  return answer;
 };
 
 /** What completed stands under the template's `output_key`, where there is one (spec 10 "Agent template"). */

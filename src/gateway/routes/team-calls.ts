@@ -1,5 +1,6 @@
 import { waitingForCalls } from '../../domain/call-wait.js';
 import { ParleyError } from '../../domain/errors.js';
+import { callKey } from '../../domain/team/call-keys.js';
 import type { Done, OutsideCall } from '../../domain/team/effects.js';
 import type { AgentStatus, TeamStatus } from '../../contracts/team-status.js';
 import { liveTexts } from '../live-texts.js';
@@ -22,7 +23,8 @@ export const callTeam = async (
   { teams }: Pick<Ports, 'teams'>,
   key?: string,
 ): Promise<Done> => {
-  const answer = await teams.call(knownId('team', id), call, key === undefined ? undefined : `key:${key}`);
+  const named = key !== undefined && call.type === 'CALL' ? { ...call, once: callKey(key, call.call) } : call;
+  const answer = await teams.call(knownId('team', id), named);
   if (answer.ok) return answer;
   const done = answer.agentIds.length === 0 ? '' : `; done before that: ${answer.agentIds.join(', ')}`;
   throw new ParleyError(codeOf[answer.code], `${answer.message}${done}`);

@@ -1,4 +1,6 @@
 import { ParleyError } from '../../../src/domain/errors.js';
+import { callKey } from '../../../src/domain/team/call-keys.js';
+import type { TeamCall } from '../../../src/domain/team/effects.js';
 import { maxConcurrentOf } from '../../../src/domain/team/setup.js';
 import { teamStats } from '../../../src/domain/team/stats.js';
 import { agentStatusOf } from '../../../src/domain/team/view.js';
@@ -23,6 +25,52 @@ describe('what an agent answers', () => {
       result: null,
       error: { message: 'no paper' },
     });
+  });
+});
+
+describe('a call that has a key', () => {
+  const priced = (id: string, usdMicros: number) => {
+    const amount = { estimate: { tokens: 0, usdMicros }, per1000Characters: { tokens: 0, usdMicros: 0 } };
+    return { ...plan(id), price: { likely: amount, most: amount, isCapped: true } };
+  };
+  const send = (at: TeamPlay, key: string, call: TeamCall) =>
+    at.take({ type: 'CALL', by: null, call, once: callKey(key, call) }).answer;
+
+  test('counts once, and is answered as before, be it refused', () => {
+    const at = new TeamPlay([plan('a')]);
+    const ask: TeamCall = { type: 'ASK', agentId: 'a', content: 'more' };
+    const first = send(at, 'k', ask);
+    expect(first).toMatchObject({ ok: true, run: 2 });
+    expect(send(at, 'k', ask)).toEqual(first);
+    expect(agentStatusOf(at.team, 'a')?.queued).toBe(1);
+    expect(send(at, 'other', ask)).toMatchObject({ ok: true, run: 3 });
+    const resume: TeamCall = { type: 'RESUME_AGENT', agentId: 'a' };
+    const refused = send(at, 'r', resume);
+    at.to('PAUSE_AGENT', 'a');
+    expect([send(at, 'r', resume), at.states]).toEqual([refused, 'a PAUSED']);
+  });
+
+  test('is refused where the key stands for another', () => {
+    const at = new TeamPlay([plan('a')]);
+    send(at, 'k', { type: 'ASK', agentId: 'a', content: 'more' });
+    expect(send(at, 'k', { type: 'ASK', agentId: 'a', content: 'less' })).toMatchObject({
+      code: 'conflict',
+      message: 'the key "k" stands for another call, which came before; give this one its own',
+    });
+    expect(agentStatusOf(at.team, 'a')?.queued).toBe(1);
+  });
+
+  test('is the same when prices are others', () => {
+    const at = new TeamPlay([plan('a')]);
+    const spawn = (usdMicros: number) => send(at, 'k', { type: 'SPAWN', agents: [priced('b', usdMicros)] });
+    expect(spawn(2)).toEqual(spawn(1));
+  });
+
+  test('is kept among the last 500', () => {
+    const at = new TeamPlay([plan('a')]);
+    const clean: TeamCall = { type: 'CLEAN_UP', agentId: 'x' };
+    for (let call = 0; call <= 500; call += 1) send(at, `k${call}`, clean);
+    expect([at.team.keyed?.length, at.team.keyed?.[0]?.key]).toEqual([500, 'k1']);
   });
 });
 
