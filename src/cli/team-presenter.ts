@@ -20,10 +20,11 @@ import { answerText } from './view.js';
 const person = 'a person';
 
 /** What there is to say of an agent: what went wrong, what it waits for, its words, or its answer. */
-const saidBy = ({ error, waiting_for: waits, text, result, streaming }: AgentStatus): string => {
+const saidBy = ({ error, waiting_for: waits, waiting, text, result, streaming }: AgentStatus): string => {
   if (error) return `${error.code}: ${headline(error.message, 90)}`;
   if (waits.length > 0)
     return `waits for ${waits.slice(0, 5).join(', ')}${waits.length > 5 ? ` and ${waits.length - 5} more` : ''}`;
+  if (waiting) return waiting.detail;
   if (streaming) return `… ${headline((text ?? '').slice(-80), 80)}`;
   return result === null ? headline(text ?? '', 80) : headline(answerText(result), 80);
 };

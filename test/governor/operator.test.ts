@@ -43,6 +43,7 @@ describe('work whose calls may not be made yet', () => {
     expect(Date.parse(waiting!.since)).toBeGreaterThanOrEqual(began);
     const { out } = await runCli({ PARLEY_URL: product.url }, ['why', id]);
     expect(out).toContain('waits for provider limit');
+    expect(out).toMatch(/parley providers +what is used of the limits/);
     const others = [
       await product.refinements.until(refinement, (status) => status.waiting?.for === 'provider_limit'),
       await product.fanOuts.until(fanOut, (status) => status.waiting?.for === 'provider_limit'),
@@ -71,6 +72,8 @@ describe('work whose calls may not be made yet', () => {
       for: 'provider_limit',
       detail: expect.stringMatching(/^2 calls wait for the limits of scripted; agents: 2 running/),
     });
+    const { out } = await runCli({ PARLEY_URL: product.url }, ['team', 'show', id]);
+    expect(out).toMatch(/a\.1 +RUNNING .* 1 call waits for the limits of scripted/);
     await release();
     const after = await product.teams.until(id, (status) =>
       status.agents.some((agent) => agent.streaming && agent.waiting === undefined),

@@ -70,6 +70,8 @@ const nextSteps = (kind: ClientKind, status: Standing): Next[] => {
       ];
     case 'worker':
       return [{ command: 'parley doctor', does: 'whether a worker is there, and what it lacks' }, follow, cancel];
+    case 'provider_limit':
+      return [{ command: 'parley providers', does: 'what is used of the limits, and who waits' }, follow, cancel];
     default:
       return [follow, cancel];
   }
