@@ -18,6 +18,8 @@ export interface EventsAnswer {
   /** First number this run can answer for; ask `previousRunId` for earlier ones. */
   firstId: number;
   previousRunId: string | null;
+  /** Number of the last event so far; left out by runs that began before runs said so. */
+  lastId?: number;
   /** The run that answers; none: it began before runs said so. */
   runId?: string;
   /** Whether the work has ended: no further event will come. */

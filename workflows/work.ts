@@ -135,6 +135,7 @@ export class WorkLoop<
       events: state.events.slice(Math.max(0, since - state.eventsBefore)),
       firstId: state.eventsBefore + 1,
       previousRunId: state.previousRunId,
+      lastId: state.eventsBefore + state.events.length,
       runId: workflowInfo().runId,
       ended: this.hasEnded,
     }));

@@ -56,11 +56,13 @@ export class EventsHub {
     if (signal.aborted) release();
     else signal.addEventListener('abort', release, { once: true });
     const { retryMs } = this.#options;
+    // A number beyond the last asks for nothing that exists; what comes from now on is sent, whenever it is read.
+    const place = Math.min(since, feed.lastId);
     return {
       async *[Symbol.asyncIterator]() {
         try {
           yield { retry: retryMs, comment: 'parley' };
-          yield* follow(feed, since, signal, draining);
+          yield* follow(feed, place, signal, draining);
         } finally {
           release();
         }
@@ -172,8 +174,7 @@ async function* follow(
   signal: AbortSignal,
   draining: AbortSignal,
 ): AsyncGenerator<SseMessage> {
-  // A number beyond the last asks for nothing that exists; what comes from now on is sent.
-  let place = Math.min(since, feed.lastId);
+  let place = since;
   const texts: TextCursor = new Map();
   let wake: () => void = () => {};
   let changed = true;

@@ -56,9 +56,9 @@ export class WorkFeed {
     this.#unsubscribe = this.bus.subscribe(this.id, (message) => this.#hear(message));
     try {
       let answer = await this.source.events(this.id, since);
-      // Nothing after `since` does not tell what the last number is, nor the end's state.
-      const start = answer.events.length === 0 ? 0 : since;
-      if (start !== since) answer = await this.source.events(this.id, start);
+      // Nothing after `since` alone does not tell what the last number is; reading all runs of long work takes minutes.
+      const start = answer.events.length > 0 ? since : Math.min(since, answer.lastId ?? 0);
+      if (start !== since && answer.lastId === undefined) answer = await this.source.events(this.id, start);
       await this.#take(answer, start);
       if (this.endState !== null) return;
       // A run that was terminated never says that it has ended.

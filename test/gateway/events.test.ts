@@ -108,15 +108,27 @@ describe('a client that follows a session', () => {
     client.leave();
   });
 
-  test('from beyond the last number gets what comes from now on', async () => {
-    const rig = await withSession();
-    rig.sessions.log('s1', 'one');
-    const client = await watch(rig, 99);
-    rig.sessions.log('s1', 'two');
-    touch(rig);
-    expect(await client.next()).toMatchObject({ id: 2 });
-    client.leave();
-  });
+  test.each([true, false])(
+    'from beyond the last number gets what comes from now on, told that number: %s',
+    async (told) => {
+      const rig = await withSession();
+      rig.sessions.tellsLast = told;
+      for (let count = 1; count <= 6; count += 1) rig.sessions.log('s1', String(count));
+      rig.sessions.firstId = 5;
+      for (const since of [99, 6]) {
+        const client = await watch(rig, since);
+        rig.sessions.log('s1', 'later');
+        touch(rig);
+        expect(await client.next()).toMatchObject({ data: { message: 'later' } });
+        client.leave();
+      }
+      // Who is told it reads nothing of earlier runs for that.
+      expect(rig.sessions.asked.some(({ runId }) => runId === 'earlier')).toBe(!told);
+      const older = await watch(rig, 0);
+      expect(ids(await older.take(8))).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+      older.leave();
+    },
+  );
 
   test('that comes back misses nothing and gets nothing twice, wherever it broke off', async () => {
     for (let broke = 0; broke <= 6; broke += 1) {

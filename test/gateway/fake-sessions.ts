@@ -34,6 +34,8 @@ export class FakeSessions implements SessionsPort, WorkIndex {
   page: WorkList = { items: [], next_cursor: null };
   /** Events before this number are answered for by the run `earlier` only. */
   firstId = 1;
+  /** Whether answers tell the number of the last event, as those of old runs do not. */
+  tellsLast = true;
   #ends = new Map<string, (() => void)[]>();
 
   #guard(method: keyof (SessionsPort & WorkIndex)): void {
@@ -182,6 +184,7 @@ export class FakeSessions implements SessionsPort, WorkIndex {
       events: structuredClone(own),
       firstId: runId === 'earlier' ? 1 : this.firstId,
       previousRunId: runId === undefined && this.firstId > 1 ? 'earlier' : null,
+      ...(this.tellsLast && { lastId: events.length }),
       ended: terminal.includes(state) && runId === undefined,
     };
   }

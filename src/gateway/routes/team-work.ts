@@ -175,17 +175,26 @@ const runPattern = async (
 ) => {
   // The same key is the same pattern, so that a call that is sent again finds its answer.
   const patternId = key ?? randomUUID();
-  const call = { type: 'PATTERN', patternId, pattern } as const;
-  await callTeam(id, { type: 'CALL', by: null, call }, ports, key);
-  const late = AbortSignal.any([signal, AbortSignal.timeout(Math.max(1, waitSeconds * 1_000))]);
-  const stream = await ports.hub.watch(ports.teams, id, 0, { signal: late, draining });
-  for await (const { event, data } of stream) {
-    const told = event === 'pattern' ? patternAnsweredSchema.loose().safeParse(data) : null;
-    if (!told?.success || told.data.pattern_id !== patternId) continue;
-    const { pattern_id, status, answer, lineage } = told.data;
-    return { status: 200 as const, body: { pattern_id, status, answer, lineage } };
+  // One that is new is answered from now on; what a key names may have been answered long ago.
+  const since = key === undefined ? Number.MAX_SAFE_INTEGER : 0;
+  const enough = new AbortController();
+  const watch = { signal: AbortSignal.any([signal, enough.signal]), draining };
+  try {
+    const stream = await ports.hub.watch(ports.teams, knownId('team', id), since, watch);
+    const call = { type: 'PATTERN', patternId, pattern } as const;
+    await callTeam(id, { type: 'CALL', by: null, call }, ports, key);
+    const late = setTimeout(() => enough.abort(), Math.max(1, waitSeconds * 1_000));
+    watch.signal.addEventListener('abort', () => clearTimeout(late));
+    for await (const { event, data } of stream) {
+      const told = event === 'pattern' ? patternAnsweredSchema.loose().safeParse(data) : null;
+      if (!told?.success || told.data.pattern_id !== patternId) continue;
+      const { pattern_id, status, answer, lineage } = told.data;
+      return { status: 200 as const, body: { pattern_id, status, answer, lineage } };
+    }
+    return { status: 202 as const, body: { pattern_id: patternId, status: 'running' as const } };
+  } finally {
+    enough.abort();
   }
-  return { status: 202 as const, body: { pattern_id: patternId, status: 'running' as const } };
 };
 
 const roundRobin = route({
