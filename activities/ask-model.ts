@@ -2,6 +2,7 @@ import { Context } from '@temporalio/activity';
 import type { Adapter } from '../src/contracts/adapter.js';
 import type { Json } from '../src/contracts/frames.js';
 import { conversationOf } from '../src/domain/agent/conversation.js';
+import { type View, viewed } from '../src/domain/agent/turn.js';
 import { promptOf } from '../src/domain/agent/prompt.js';
 import type { Reading } from '../src/domain/agent/reading.js';
 import { jsonBytes } from '../src/domain/answer-limit.js';
@@ -10,6 +11,7 @@ import { ParleyError } from '../src/domain/errors.js';
 import { pricedCall } from '../src/domain/priced-call.js';
 import type { Amount, Operator } from '../src/domain/session/setup.js';
 import type { ContextMessage } from '../src/domain/team/context/message.js';
+import type { ReadAnswer, ReadWord } from '../src/domain/team/effects.js';
 import { answering } from '../src/domain/team/answering.js';
 import { overridesOf } from '../src/domain/team/overrides.js';
 import { shapedInstructions } from '../src/domain/template.js';
@@ -20,6 +22,7 @@ import { beating } from './asking.js';
 import { readModelAnswer, takesText } from './model-reading.js';
 import { offeredTo, type ToolOwner } from './offered-tools.js';
 import { stopHint, type StopHintPorts } from './stop-hint.js';
+import type { TeamReadsPort } from './team-activities.js';
 import type { ToldCallPorts } from './told-call.js';
 import { ToldText } from './told-text.js';
 import type { AgentTools } from './tools/port.js';
@@ -40,6 +43,8 @@ export interface AskModelInput extends ToolOwner {
   /** What it is told beside its messages; null: nothing. */
   instructions: string | null;
   messages: ContextMessage[];
+  /** What is told to the team first: the model is asked with what it answers, beside `messages`. Left out: nothing. */
+  read?: ReadWord;
   /** model_overrides, as overridesOf takes them. */
   overrides: Record<string, Json>;
   /** Milliseconds; left out: longestModelCallMs. */
@@ -52,8 +57,14 @@ export interface AskModelInput extends ToolOwner {
   answerId: string;
 }
 
-/** What a turn hears of it (SAID, FAILED). `answer` null: what was said as text is the answer. */
+/** What a turn hears of it. `asked`: what was read for it; left out: nothing. */
 export type AskedModel =
+  | (Called & { asked?: View })
+  /** The model was not asked, as its team had no view of its context to give. */
+  | { type: 'unasked'; word: Exclude<ReadAnswer, View> };
+
+/** What a model has said. `answer` null: what was said as text is the answer. */
+type Called =
   | { type: 'said'; reading: Reading; answer: Json; usage: Amount }
   /** `text`: what had come by then; null: nothing. */
   | { type: 'failed'; code: string; message: string; text: string | null; usage: Amount };
@@ -63,6 +74,7 @@ export interface AskModelPorts extends ToldCallPorts, StopHintPorts {
   operator: Operator;
   /** Tools that are not about agents, as models are offered them. */
   tools: Pick<AgentTools, 'ready' | 'list'>;
+  teamReads: TeamReadsPort;
 }
 
 /** Milliseconds that a call may take where nobody says. */
@@ -99,11 +111,49 @@ const instructionsOf = ({ instructions, template }: AskModelInput): string | nul
 };
 
 /**
- * One call of an agent's model, its answer read (spec 05). What the model does wrong is an outcome, not an error: only a dead worker's
+ * One call of an agent's model, its answer read (spec 05), with what its team says that it is asked with. A cancel breaks off the call, and
+ * not the word to the team: what was said there is known to be heard.
+ */
+export const askModel = async (input: AskModelInput, ports: AskModelPorts): Promise<AskedModel> => {
+  const hint = stopHint(ports, input.agentId);
+  try {
+    const { read, messages } = input;
+    if (!read) return await callModel(input, hint.signal, ports);
+    const word = await beating(() =>
+      ports.teamReads.read(input.workId, read, lingering(Context.current().cancellationSignal)),
+    );
+    if (word.type !== 'VIEW') return { type: 'unasked', word };
+    if (hint.signal.aborted || Context.current().cancellationDetails?.cancelRequested)
+      return { type: 'failed', code: 'cancelled', message: cancelledWords, text: null, usage: noAmount, asked: word };
+    const overrides = { ...input.overrides, ...(word.model !== undefined && { model: word.model }) };
+    const asked = { ...input, overrides, messages: viewed(messages, word.view) };
+    const called = await callModel(asked, hint.signal, ports);
+    return { ...called, asked: word };
+  } finally {
+    hint.release();
+  }
+};
+
+const cancelledWords = 'the call was cancelled';
+
+/** Milliseconds for which the team's word is waited for after a cancel, or once the worker is to stop. */
+const lingerMs = 5_000;
+
+/** Aborts a while after another. */
+const lingering = (signal: AbortSignal): AbortSignal => {
+  const later = new AbortController();
+  const abort = (): void => void setTimeout(() => later.abort(signal.reason), lingerMs).unref();
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+  return later.signal;
+};
+
+/**
+ * What the model does wrong is an outcome, not an error: only a dead worker's
  * call is made again. One that is cancelled ends at once and says `cancelled`, with what had come by then.
  * @throws ApplicationFailure invalid_request for overrides that no spawn would have taken
  */
-export const askModel = async (input: AskModelInput, ports: AskModelPorts): Promise<AskedModel> => {
+const callModel = async (input: AskModelInput, stopped: AbortSignal, ports: AskModelPorts): Promise<Called> => {
   const {
     workId,
     traceId,
@@ -151,15 +201,14 @@ export const askModel = async (input: AskModelInput, ports: AskModelPorts): Prom
     callsBefore,
     gaps,
   };
-  const hint = stopHint(ports, agentId);
   const endWork = metrics.agentBegan(workId, agentId);
   try {
     return await beating((signal) =>
-      inSpan(role, about, workContext({ id: workId, traceId }), async (span, trace): Promise<AskedModel> => {
+      inSpan(role, about, workContext({ id: workId, traceId }), async (span, trace): Promise<Called> => {
         const late = AbortSignal.timeout(timeoutMs);
         const endless = new AbortController();
         const began = performance.now();
-        const ended = <T extends AskedModel>(asked: T): T => {
+        const ended = <T extends Called>(asked: T): T => {
           const outcome = asked.type === 'failed' && asked.code === 'cancelled' ? 'cancelled' : asked.type;
           metrics.agentCalled(adapter, outcome, performance.now() - began);
           return asked;
@@ -169,7 +218,7 @@ export const askModel = async (input: AskModelInput, ports: AskModelPorts): Prom
           metrics.spent(adapter, usage);
           return usage;
         };
-        const failed = (code: string, message: string, usage: Amount): AskedModel => {
+        const failed = (code: string, message: string, usage: Amount): Called => {
           failSpan(span, code);
           // An error of a call says its code twice, in front of its words too.
           const words = message.replace(`${code}: `, '');
@@ -193,13 +242,13 @@ export const askModel = async (input: AskModelInput, ports: AskModelPorts): Prom
           return failed('invalid_request', `model_overrides.model: ${faults.join('; ')}`, noAmount);
         let answered: Answered;
         try {
-          answered = await ask(agents, call, AbortSignal.any([signal, late, hint.signal, endless.signal]), trace, hear);
+          answered = await ask(agents, call, AbortSignal.any([signal, late, stopped, endless.signal]), trace, hear);
         } catch (error) {
           const usage = paid(error instanceof AskError ? error.usage : noAmount);
           // A worker that stops leaves the call to another; whoever cancels it hears what it had said.
-          const isStopped = hint.signal.aborted || context.cancellationDetails?.cancelRequested === true;
+          const isStopped = stopped.aborted || context.cancellationDetails?.cancelRequested === true;
           if (signal.aborted && !isStopped) throw error;
-          if (isStopped) return failed('cancelled', 'the call was cancelled', usage);
+          if (isStopped) return failed('cancelled', cancelledWords, usage);
           if (late.aborted) return failed('ETIMEOUT', `no answer within ${timeoutMs} ms`, usage);
           if (endless.signal.aborted)
             return failed('EPROTO', `it said more than ${maxHeard} characters without coming to an answer`, usage);
@@ -218,7 +267,6 @@ export const askModel = async (input: AskModelInput, ports: AskModelPorts): Prom
     );
   } finally {
     endWork();
-    hint.release();
     told.end();
   }
 };

@@ -22,7 +22,7 @@ export interface ActivityPorts
     CoordinatorPorts,
     TeamPorts,
     Omit<CallToolPorts, 'metrics'>,
-    Pick<AskModelPorts, 'operator'>,
+    Pick<AskModelPorts, 'operator' | 'teamReads'>,
     Omit<WebhookPorts, 'metrics'> {
   /** Left out: kept where nobody reads them. */
   metrics?: WorkMetrics;

@@ -1,3 +1,14 @@
+import type { ReadAnswer, ReadWord } from '../src/domain/team/effects.js';
+
+/** A turn's way to its team, for whoever asks its model; `temporal/team-reads.ts` is the one on Temporal. */
+export interface TeamReadsPort {
+  /**
+   * Tells the team what a turn brings, and answers with what it is asked with. The same may be told again. A team that is gone has
+   * its turns stop. @throws what Temporal throws, or the reason of an abort
+   */
+  read(teamId: string, word: ReadWord, signal: AbortSignal): Promise<ReadAnswer>;
+}
+
 /** The workflows of a team's turns, from outside; `temporal/team-turns.ts` is the one on Temporal. Each call may be made again. */
 export interface TeamTurnsPort {
   /** Those that are closed, or were never there, in the order asked. @throws ParleyError unavailable */

@@ -18,6 +18,7 @@ import { createPrices } from '../src/pricing.js';
 import { builtBundle } from './built-bundle.js';
 import { cleanUpOf } from './clean-up.js';
 import { createCoordinatedRuns } from './coordinated-runs.js';
+import { createTeamReads } from './team-reads.js';
 import { createTeamTurns } from './team-turns.js';
 import { converterOf } from './data-converter.js';
 import { workflowSinks } from './workflow-sinks.js';
@@ -88,6 +89,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
     webhooks,
     coordinated: createCoordinatedRuns({ client, taskQueue }),
     teamTurns: createTeamTurns({ client }),
+    teamReads: createTeamReads({ client }),
     operator: createOperator(config),
     cleanUp: cleanUpOf(config, client),
     onCleaned: (report) => logger.info({ report }, 'cleaned up what nothing refers to'),

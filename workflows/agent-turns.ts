@@ -10,8 +10,8 @@ import {
 } from '@temporalio/workflow';
 import { agentTools } from '../src/domain/team/actions/tools.js';
 import { noAmount } from '../src/domain/budget.js';
-import type { TeamEffect, TeamEvent, TeamWord, TurnWord } from '../src/domain/team/effects.js';
 import type { ContextView } from '../src/domain/team/contexts.js';
+import type { ReadAnswer, ReadWord, TeamEffect, TeamEvent, TeamWord, TurnWord } from '../src/domain/team/effects.js';
 import { agentOf, type TeamState } from '../src/domain/team/state.js';
 import { grantedTools } from '../src/domain/team/tool-use.js';
 import { noPlace, type ToolPlace, turnStart, turnWorkflowId } from '../src/domain/team/turn-start.js';
@@ -42,6 +42,8 @@ const watchMs = 600_000;
 export interface AgentTurnsOptions {
   state: () => TeamState;
   epoch: () => number;
+  /** Whether nothing that comes is taken any more. */
+  isOver: () => boolean;
   /** Where tools work that are not about agents. */
   place: () => Promise<ToolPlace>;
   push: (event: TeamEvent) => void;
@@ -55,6 +57,10 @@ const teamTools = new Set<string>(agentTools.map(({ name }) => name));
  */
 export class AgentTurns {
   private readonly underWay = new Map<number, Turn>();
+  /** Reads that came as updates, until they are answered. */
+  private readonly reading = new Map<TeamEvent, (answer: ReadAnswer) => void>();
+  /** What the team takes now. */
+  private taking: TeamEvent | null = null;
   private telling = 0;
   private isMoving = false;
   private isWatching = false;
@@ -74,6 +80,7 @@ export class AgentTurns {
 
   perform(effect: TeamEffect): void {
     if (this.isMoving && this.leave(effect)) return;
+    if (this.answersRead(effect)) return;
     switch (effect.type) {
       case 'run_turn':
         return this.begin(effect);
@@ -87,15 +94,8 @@ export class AgentTurns {
         const { from, channel, content } = effect;
         return this.tell(effect.run, { type: 'MAIL', from, channel, content });
       }
-      case 'answer_read': {
-        const { step, read, model } = effect;
-        return this.tell(
-          effect.run,
-          'view' in read
-            ? { type: 'VIEW', step, view: read.view, ...(model !== undefined && { model }) }
-            : { type: 'NO_ROOM', step, code: read.code, message: read.refused },
-        );
-      }
+      case 'answer_read':
+        return this.tell(effect.run, wordOf(effect));
       case 'allow_call':
         return this.tell(effect.run, { type: 'ALLOWED', callId: effect.callId });
       case 'answer_call': {
@@ -105,6 +105,7 @@ export class AgentTurns {
       case 'answer_wait':
       case 'ask_lite':
       case 'forget_agent':
+      case 'defer_read':
         return;
     }
   }
@@ -129,6 +130,48 @@ export class AgentTurns {
       this.options.push({ type: 'ENDED', agentId, run, outcome, text: null, usage: noAmount });
     }
     return true;
+  }
+
+  /** A read whose turn waits for the answer: what cannot be said at once is told later. */
+  async read({ epoch, event }: ReadWord): Promise<ReadAnswer> {
+    if (epoch !== this.options.epoch()) return stopWord;
+    if (this.options.isOver()) return { ...stopWord, message: 'its team has ended' };
+    return await new Promise((resolve) => {
+      this.reading.set(event, resolve);
+      this.options.push(event);
+    });
+  }
+
+  begins(event: TeamEvent): void {
+    this.taking = event;
+  }
+
+  hasTaken(event: TeamEvent): void {
+    this.taking = null;
+    if (event.type === 'READ') this.answer(event, { type: 'LATER', step: event.step });
+  }
+
+  /** Whether an effect is the answer to the read that is taken now. */
+  private answersRead(effect: TeamEffect): boolean {
+    const { taking } = this;
+    if (taking?.type !== 'READ' || !('run' in effect) || effect.run !== taking.run) return false;
+    const { step } = taking;
+    switch (effect.type) {
+      case 'answer_read':
+        return effect.step === step && this.answer(taking, wordOf(effect));
+      case 'defer_read':
+        return this.answer(taking, { type: 'WAITS', step });
+      case 'stop_turn':
+        return this.answer(taking, { type: 'STOP', message: null, text: null });
+      default:
+        return false;
+    }
+  }
+
+  private answer(event: TeamEvent, answer: ReadAnswer): boolean {
+    const resolve = this.reading.get(event);
+    resolve?.(answer);
+    return this.reading.delete(event);
   }
 
   /** What a turn says. One that a team of before has started is told to stop. */
@@ -296,4 +339,9 @@ export class AgentTurns {
   }
 }
 
-const stopWord: TeamWord = { type: 'STOP', message: 'its team went back to an earlier point', text: null };
+const stopWord = { type: 'STOP' as const, message: 'its team went back to an earlier point', text: null };
+
+const wordOf = ({ step, read, model }: Extract<TeamEffect, { type: 'answer_read' }>) =>
+  'view' in read
+    ? { type: 'VIEW' as const, step, view: read.view, ...(model !== undefined && { model }) }
+    : { type: 'NO_ROOM' as const, step, code: read.code, message: read.refused };

@@ -40,8 +40,8 @@ const callsAtOnce = 16;
 
 /**
  * One question to one agent (spec 05): its model is asked, its tools are called, and it is asked again, each durably, until its
- * answer asks for nothing more. The team owns its context; a turn reads and writes it by signals. The team's word holds it,
- * lets it go on, and stops it.
+ * answer asks for nothing more. The team owns its context: whoever asks the model writes and reads it first, by an update. The team's
+ * word holds it, lets it go on, and stops it.
  */
 export async function agent(start: TurnStart, carried?: AgentRun | null): Promise<TurnEnded> {
   if (start?.teamId === undefined || start.view === undefined)
@@ -97,8 +97,9 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
       ]);
       return { type: 'CALLED', callId, answer };
     }
-    const { round } = effect;
-    const { model } = state.turn;
+    const { round, read } = effect;
+    // One that reads first is told by what model it is answered.
+    const model = read ? undefined : state.turn.model;
     const summary = round === 1 ? agentId : `${agentId}, round ${round}`;
     const asked = await modelCalls.askModel.executeWithOptions({ summary }, [
       {
@@ -119,9 +120,17 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
         callsBefore: start.callsBefore + round - 1,
         answerId: `call-${run}-${round}${start.wentBack ? `-${start.wentBack}` : ''}`,
         ...(epoch > 0 && { epoch }),
+        ...(read && { read: { epoch, event: { ...read, type: 'READ', agentId, run } } }),
       },
     ]);
-    return asked.type === 'said' ? { ...asked, type: 'SAID', round } : { ...asked, type: 'FAILED', round };
+    switch (asked.type) {
+      case 'said':
+        return { ...asked, type: 'SAID', round };
+      case 'failed':
+        return { ...asked, type: 'FAILED', round };
+      case 'unasked':
+        return asked.word;
+    }
   };
 
   const loop = { call: (_: TurnCallEffect, work: () => Promise<TurnEvent>) => void work().then(heard) };
@@ -216,6 +225,7 @@ const endOf = ({ agentId, run }: TurnStart, turn: TurnState): TurnEnded => ({
   usage: subtract(turn.spent, turn.told),
   calls: turn.round,
   wrote: turn.wrote,
+  ...(turn.sent && { sent: turn.sent }),
 });
 
 /** A call that no worker brought to its end. */

@@ -2,7 +2,7 @@ import { defineQuery, defineSignal, defineUpdate, workflowInfo } from '@temporal
 import type { NumberedEvent } from '../src/contracts/events.js';
 import type { Place } from '../src/domain/checkpoint.js';
 import type { GivenResponses, RunWord } from '../src/domain/coordinator/effects.js';
-import type { CallAnswer, OutsideCall, TeamWord, TurnWord } from '../src/domain/team/effects.js';
+import type { CallAnswer, OutsideCall, ReadAnswer, ReadWord, TeamWord, TurnWord } from '../src/domain/team/effects.js';
 import type { FeedbackReceipt } from '../src/domain/feedback-answer.js';
 import type { CoordinatorAnswer } from '../src/contracts/coordinator.js';
 import type { GivenFeedback } from '../src/contracts/feedback.js';
@@ -71,6 +71,11 @@ export const agentWorkflowType = 'agent';
 export const teamUpdate = defineUpdate<CallAnswer, [call: OutsideCall]>('call');
 /** What an agent's window holds; null: there is no such agent. */
 export const contextQuery = defineQuery<ContextInfo | null, [agentId: string]>('context');
+/**
+ * What turns tell their team before their models are asked again; answered one for one. An Update: whoever asks the model learns at
+ * once what it is asked with.
+ */
+export const readUpdate = defineUpdate<ReadAnswer[], [words: ReadWord[]]>('read');
 /** What a turn of an agent tells its team. A Signal: it waits for nobody. */
 export const turnSignal = defineSignal<[word: TurnWord]>('turn');
 /** What a team tells a turn of an agent. */

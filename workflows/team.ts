@@ -22,7 +22,7 @@ import { teamAsks } from '../src/domain/inbox/asks-of.js';
 import { openWork, type WorkState } from '../src/domain/work-state.js';
 import { toFailure } from '../src/failure.js';
 import { AgentTurns } from './agent-turns.js';
-import { contextQuery, feedbackSignal, feedbackUpdate, teamUpdate, turnSignal } from './messages.js';
+import { contextQuery, feedbackSignal, feedbackUpdate, readUpdate, teamUpdate, turnSignal } from './messages.js';
 import { calls, teamUpkeepOn, trace } from './options.js';
 import { signalled } from './signalled.js';
 import { refusal, usageIn, WorkLoop, type WorkKind } from './work.js';
@@ -84,6 +84,7 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
   const turns = new AgentTurns({
     state: () => state.work,
     epoch: () => loop.epoch,
+    isOver: () => loop.isOver,
     place: async () => {
       const place =
         state.place ??
@@ -101,6 +102,9 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
     description: 'What the window of an agent holds',
   });
   setHandler(turnSignal, (word) => turns.hear(word));
+  setHandler(readUpdate, (words) => Promise.all(words.map((word) => turns.read(word))), {
+    description: 'What turns tell before their models are asked again',
+  });
   setHandler(
     teamUpdate,
     async (call) => {
@@ -188,6 +192,8 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
           return turns.perform(effect);
       }
     },
+    before: (event) => turns.begins(event),
+    after: (event) => turns.hasTaken(event),
     taken: () => {
       const depth = queueDepth(state.work);
       if (depth !== toldDepth) trace.queue(depth);

@@ -215,8 +215,12 @@ export class WorkLoop<
       await run.close?.();
       if (!this.isClosed) bus.hint('touched');
       this.isClosed = true;
-      await condition(allHandlersFinished);
       this.takeEvents(run);
+      // What comes while it closes is answered, too.
+      while (!allHandlersFinished()) {
+        await condition(() => this.state.inbox.length > 0 || allHandlersFinished());
+        this.takeEvents(run);
+      }
       // What is not started when the run closes never is.
       if (!this.webhooks.isIdle) await condition(() => this.webhooks.isIdle);
     });

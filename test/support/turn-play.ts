@@ -1,8 +1,15 @@
 import type { Json } from '../../src/contracts/frames.js';
 import { checkAgentCommand } from '../../src/agent-commands.js';
 import { readAnswer } from '../../src/domain/agent/reading.js';
-import { openTurn, type TurnEffect, type TurnSetup, type TurnState } from '../../src/domain/agent/state.js';
-import { stepTurn, type TurnEvent } from '../../src/domain/agent/turn.js';
+import { closed } from '../../src/domain/agent/results.js';
+import {
+  openTurn,
+  type TurnEffect,
+  type TurnRead,
+  type TurnSetup,
+  type TurnState,
+} from '../../src/domain/agent/state.js';
+import { stepTurn, type TurnEvent, type View } from '../../src/domain/agent/turn.js';
 import { approximateTokens } from '../../src/domain/budget.js';
 import { addAgent } from '../../src/domain/team/context/agents.js';
 import { type ContextBook, emptyBook, messagesOf } from '../../src/domain/team/context/book.js';
@@ -12,12 +19,13 @@ import { mend } from '../../activities/mend.js';
 
 type EffectOf = { [E in TurnEffect as E['type']]: E };
 
-/** A turn played by hand against a real context: its reads are answered at once unless the test answers them itself. */
+/** A turn played by hand against a real context: its reads are answered at once, or with the next answer of its model. */
 export class TurnPlay {
   turn: TurnState;
   effects: TurnEffect[] = [];
   book: ContextBook;
-  answersReads = true;
+  /** What was read for the call of the model that is under way. */
+  asked: View | null = null;
 
   constructor(over: Partial<TurnSetup> = {}, windowTokens: number | null = null) {
     const sharing = { sessionOf: null, windowOf: null, maxTokens: null };
@@ -34,24 +42,34 @@ export class TurnPlay {
     const { turn, effects } = stepTurn(JSON.parse(JSON.stringify(this.turn)) as TurnState, event);
     this.turn = turn;
     this.effects.push(...effects);
-    for (const effect of effects) if (effect.type === 'read' && this.answersReads) this.read(effect);
+    for (const effect of effects) {
+      if (effect.type === 'read') this.take(this.read(effect));
+      if (effect.type !== 'ask_model') continue;
+      const answer = effect.read ? this.read(effect.read) : null;
+      this.asked = answer?.type === 'VIEW' ? answer : null;
+      if (answer?.type === 'NO_ROOM') this.take(answer);
+    }
     return this;
   }
 
-  read({ step, wrote, has }: EffectOf['read']): this {
-    const written = write(this.book, 'a', wrote, approximateTokens);
-    if (!written.ok) return this.take({ type: 'NO_ROOM', step, code: 'context_full', message: written.message });
+  private read({ step, wrote, has, commands = [] }: TurnRead): Extract<TurnEvent, { type: 'VIEW' | 'NO_ROOM' }> {
+    const results = commands.map(({ callId, command }) => [callId, `${command.tool} done`] as const);
+    const written = write(this.book, 'a', closed(wrote, new Map(results)), approximateTokens);
+    if (!written.ok) return { type: 'NO_ROOM', step, code: 'context_full', message: written.message };
     this.book = written.book;
     const messages = messagesOf(this.book, 'a');
     const add = messages.filter(({ messageId }) => !has.includes(messageId));
-    return this.take({ type: 'VIEW', step, view: { ids: messages.map(({ messageId }) => messageId), add } });
+    return { type: 'VIEW', step, view: { ids: messages.map(({ messageId }) => messageId), add } };
   }
 
   says(text: string, calls: ModelCall[] = [], others: string[] = ['read_file'], tokens = 10): this {
-    const { round } = this.turn;
+    const { asked } = this;
+    const round = this.turn.round + (asked ? 1 : 0);
     const registry = { check: checkAgentCommand, mend, subagentsEnabled: true, allowed: null };
     const reading = readAnswer({ text, calls }, `call-1-${round}`, registry, others);
-    return this.take({ type: 'SAID', round, reading, answer: null, usage: { tokens, usdMicros: 0 } });
+    const usage = { tokens, usdMicros: 0 };
+    this.asked = null;
+    return this.take({ type: 'SAID', round, reading, answer: null, usage, ...(asked && { asked }) });
   }
 
   called(callId: string, answer: Json): this {
@@ -64,6 +82,6 @@ export class TurnPlay {
 
   /** The context as a list of who said what. */
   get said(): string[] {
-    return this.turn.messages.map(({ role, content }) => `${role}: ${content}`);
+    return messagesOf(this.book, 'a').map(({ role, content }) => `${role}: ${content}`);
   }
 }

@@ -1,3 +1,4 @@
+import type { AgentCommand } from '../../contracts/agent-tools.js';
 import type { Json } from '../../contracts/frames.js';
 import type { ApprovalRule } from '../../contracts/team.js';
 import type { JsonObject } from '../model-json.js';
@@ -17,6 +18,23 @@ export interface TurnSetup {
   maxRounds: number;
   /** Calls of tools that a person is asked about first. */
   approvals: ApprovalRule[];
+}
+
+/** What a turn has told its team and does not know to be heard. */
+export interface TurnSent {
+  /** Counts its reads. */
+  step: number;
+  wrote: NewMessage[];
+  /** By its calls since it told before. */
+  usage: Amount;
+}
+
+/** A turn adds to its context, and asks what its model is asked with next. */
+export interface TurnRead extends TurnSent {
+  /** Messages that it holds. */
+  has: number[];
+  /** Calls of tools for agents, whose results are written, too; left out: none. */
+  commands?: { callId: string; command: AgentCommand }[];
 }
 
 /** A call of a tool; `answer` undefined: it is under way, or waits until the turn may go on. */
@@ -43,6 +61,8 @@ export interface TurnState {
   model?: string;
   /** What is written with the next read, or with the end. */
   wrote: NewMessage[];
+  /** What is told with the read that is under way; null: none is. */
+  sent: TurnSent | null;
   /** Of the latest answer. */
   calls: TurnCall[];
   /** Nothing is asked or called until it goes on; what is under way comes to its end. */
@@ -59,8 +79,10 @@ export interface TurnState {
 
 /** What a turn wants done. */
 export type TurnEffect =
-  | { type: 'read'; step: number; wrote: NewMessage[]; has: number[]; usage: Amount }
-  | { type: 'ask_model'; round: number }
+  /** A read alone, as nothing may be asked now. */
+  | ({ type: 'read' } & TurnRead)
+  /** `read`: first, and the model is asked with what it brings; left out: with what the turn holds. */
+  | { type: 'ask_model'; round: number; read?: TurnRead }
   | { type: 'call'; action: TurnAction }
   /** Whether a person lets it make this call: answered by ALLOWED, or by CALLED where not. */
   | { type: 'ask_person'; callId: string; name: string; given: JsonObject }
@@ -76,6 +98,7 @@ export const openTurn = (setup: TurnSetup, view: ContextView, model?: string): T
   messages: view.add,
   ...(model !== undefined && { model }),
   wrote: [],
+  sent: null,
   calls: [],
   isHeld: false,
   kept: [],

@@ -1,27 +1,48 @@
 import type { Json } from '../../contracts/frames.js';
 import { add, subtract } from '../budget.js';
-import { canonicalJson } from '../canonical-json.js';
 import type { Amount } from '../session/setup.js';
 import type { ActionFault } from '../team/actions/registry.js';
-import type { NewMessage } from '../team/context/message.js';
+import type { ContextMessage, NewMessage } from '../team/context/message.js';
 import type { ContextView } from '../team/contexts.js';
 import { mailOf } from '../team/mail.js';
 import type { TurnOutcome } from '../team/outcome.js';
 import { approvalOf } from '../team/approvals.js';
 import type { JsonObject } from '../model-json.js';
 import type { Reading, TurnAction } from './reading.js';
-import type { TurnEffect, TurnState } from './state.js';
+import { closed, resultText } from './results.js';
+import type { TurnCall, TurnEffect, TurnRead, TurnState } from './state.js';
+
+/** What its model is asked with next. */
+export interface View {
+  type: 'VIEW';
+  /** Of the read that it answers. */
+  step: number;
+  view: ContextView;
+  /** Answers that call in place of its own. */
+  model?: string;
+}
 
 /** What a turn hears. */
 export type TurnEvent =
   | { type: 'START' }
-  /** `model` answers the next call in place of its own. */
-  | { type: 'VIEW'; step: number; view: ContextView; model?: string }
+  | View
   /** It is asked no more: what it wrote has no room in its window, or the budget is used up. */
   | { type: 'NO_ROOM'; step: number; code: string; message: string }
-  /** `answer` null: what was said as text is the answer. */
-  | { type: 'SAID'; round: number; reading: Reading; answer: Json; usage: Amount }
-  | { type: 'FAILED'; round: number; code: string; message: string; text: string | null; usage: Amount }
+  /** What it told is heard; a view, or why there is none, comes later. */
+  | { type: 'LATER'; step: number }
+  /** Calls that it told of are under way: each is answered by itself, and it reads again then. */
+  | { type: 'WAITS'; step: number }
+  /** `answer` null: what was said as text is the answer. `asked`: what was read for this call; left out: nothing. */
+  | { type: 'SAID'; round: number; reading: Reading; answer: Json; usage: Amount; asked?: View }
+  | {
+      type: 'FAILED';
+      round: number;
+      code: string;
+      message: string;
+      text: string | null;
+      usage: Amount;
+      asked?: View;
+    }
   | { type: 'CALLED'; callId: string; answer: Json }
   /** A person has approved this call. */
   | { type: 'ALLOWED'; callId: string }
@@ -47,15 +68,17 @@ class Draft {
     else this.effects.push(effect);
   }
 
-  read(): void {
+  /** Its model is asked with what is read, unless nothing may be asked now: its team knows what it has used all the same. */
+  read(commands: TurnRead['commands'] = []): void {
     const { turn } = this;
     turn.phase = 'READING';
     turn.step += 1;
-    const { step, wrote, messages } = turn;
+    turn.sent = { step: turn.step, wrote: turn.wrote, usage: subtract(turn.spent, turn.told) };
     turn.wrote = [];
-    const usage = subtract(turn.spent, turn.told);
     turn.told = turn.spent;
-    this.want({ type: 'read', step, wrote, has: messages.map(({ messageId }) => messageId), usage });
+    const has = turn.messages.map(({ messageId }) => messageId);
+    const read: TurnRead = { ...turn.sent, has, ...(commands.length > 0 && { commands }) };
+    this.want(turn.isHeld ? { type: 'read', ...read } : { type: 'ask_model', round: turn.round + 1, read });
   }
 
   ask(): void {
@@ -68,7 +91,9 @@ class Draft {
 
   end(outcome: TurnOutcome): void {
     const { turn } = this;
-    turn.wrote = closed(turn);
+    const answers = answersOf(turn.calls);
+    turn.wrote = closed(turn.wrote, answers);
+    if (turn.sent) turn.sent = { ...turn.sent, wrote: closed(turn.sent.wrote, answers) };
     turn.phase = 'OVER';
     turn.outcome = outcome;
     turn.kept = [];
@@ -86,10 +111,17 @@ export const stepTurn = (before: TurnState, event: TurnEvent): TurnStep => {
 
 /** A call that was under way when the turn ended: what it used is spent, and what it had said is kept. */
 const takeLate = (turn: TurnState, event: TurnEvent): void => {
+  if (isHeard(turn, event)) turn.sent = null;
   if (event.type !== 'SAID' && event.type !== 'FAILED') return;
   turn.spent = add(turn.spent, event.usage);
   const text = event.type === 'SAID' ? event.reading.text : event.text;
   if (turn.outcome?.type === 'stopped' && text !== null && text !== '') turn.text = text;
+};
+
+/** Whether the team says that it has taken what it was told last. */
+const isHeard = ({ sent }: TurnState, event: TurnEvent): boolean => {
+  if (event.type === 'SAID' || event.type === 'FAILED') return event.asked !== undefined;
+  return (event.type === 'LATER' || event.type === 'VIEW' || event.type === 'NO_ROOM') && event.step === sent?.step;
 };
 
 const take = (draft: Draft, event: TurnEvent): void => {
@@ -99,13 +131,21 @@ const take = (draft: Draft, event: TurnEvent): void => {
       return turn.step === 0 && turn.round === 0 ? draft.ask() : undefined;
     case 'VIEW':
       return takeView(draft, event);
+    case 'LATER':
+      if (isHeard(turn, event)) turn.sent = null;
+      return;
+    case 'WAITS':
+      return takeWaits(draft, event.step);
     case 'NO_ROOM':
       if (turn.phase !== 'READING' || event.step !== turn.step) return;
+      turn.sent = null;
       return draft.end({ type: 'thrown', code: event.code, message: event.message });
     case 'SAID':
       return takeAnswer(draft, event);
     case 'FAILED': {
-      if (turn.phase !== 'ASKING' || event.round !== turn.round) return;
+      // One that has not even read what it is asked with has failed as well.
+      const isUnread = turn.phase === 'READING' && event.round === turn.round + 1 && !event.asked;
+      if (!isUnread && !isAsked(turn, event)) return;
       turn.spent = add(turn.spent, event.usage);
       turn.text = event.text;
       return draft.end({ type: 'thrown', code: event.code, message: event.message });
@@ -137,24 +177,46 @@ const take = (draft: Draft, event: TurnEvent): void => {
   }
 };
 
-/** The context as it is now: messages that are gone are forgotten, new ones stand where the team has them. */
-const takeView = (draft: Draft, { step, view, model }: Extract<TurnEvent, { type: 'VIEW' }>): void => {
-  const { turn } = draft;
-  const { ids, add: added } = view;
-  if (turn.phase !== 'READING' || step !== turn.step) return;
-  const known = new Map([...turn.messages, ...added].map((message) => [message.messageId, message]));
-  turn.messages = ids.flatMap((id) => known.get(id) ?? []);
+/** Messages as a view shows them: those that are gone are forgotten, new ones stand where the team has them. */
+export const viewed = (messages: readonly ContextMessage[], { ids, add: added }: ContextView): ContextMessage[] => {
+  const known = new Map([...messages, ...added].map((message) => [message.messageId, message]));
+  return ids.flatMap((id) => known.get(id) ?? []);
+};
+
+const isWanted = ({ phase, step }: TurnState, view: View): boolean => phase === 'READING' && view.step === step;
+
+const see = (turn: TurnState, { view, model }: View): void => {
+  turn.messages = viewed(turn.messages, view);
   delete turn.model;
   if (model !== undefined) turn.model = model;
+  turn.sent = null;
+  turn.calls = [];
+};
+
+/** Whether a model has spoken that was asked now; what was read for that is the turn's. */
+const isAsked = (turn: TurnState, { round, asked }: { round: number; asked?: View }): boolean => {
+  if (asked && isWanted(turn, asked) && round === turn.round + 1) {
+    see(turn, asked);
+    turn.phase = 'ASKING';
+    turn.round = round;
+  }
+  return turn.phase === 'ASKING' && round === turn.round;
+};
+
+const takeView = (draft: Draft, view: View): void => {
+  const { turn } = draft;
+  if (!isWanted(turn, view)) return;
+  see(turn, view);
   // What came while it was read is read before the model is asked.
   if (turn.wrote.length > 0) return draft.read();
   draft.ask();
 };
 
 /** An answer that asks for something is carried out; one that asks for nothing is the turn's. */
-const takeAnswer = (draft: Draft, { round, reading, answer, usage }: Extract<TurnEvent, { type: 'SAID' }>): void => {
+const takeAnswer = (draft: Draft, event: Extract<TurnEvent, { type: 'SAID' }>): void => {
   const { turn } = draft;
-  if (turn.phase !== 'ASKING' || round !== turn.round) return;
+  if (!isAsked(turn, event)) return;
+  const { reading, answer, usage } = event;
   const { text, made, actions, faults } = reading;
   turn.spent = add(turn.spent, usage);
   turn.text = text;
@@ -174,9 +236,19 @@ const takeAnswer = (draft: Draft, { round, reading, answer, usage }: Extract<Tur
   }
   turn.calls = actions.map((action) => ({ action, isFunction: functions.has(action.callId) }));
   if (actions.length === 0) return draft.read();
+  const commands = commandsOf(turn, actions);
+  if (commands.length === actions.length && !turn.isHeld) return draft.read(commands);
   turn.phase = 'CALLING';
   for (const action of actions) draft.want(callOf(turn, action));
 };
+
+/** Calls that the team itself answers, and nobody else has to be asked about. */
+const commandsOf = (turn: TurnState, actions: readonly TurnAction[]): NonNullable<TurnRead['commands']> =>
+  actions.flatMap((action) =>
+    'command' in action && callOf(turn, action).type === 'call'
+      ? [{ callId: action.callId, command: action.command }]
+      : [],
+  );
 
 /** A call, or the question whether it may be made. */
 const callOf = ({ setup }: TurnState, action: TurnAction): TurnEffect => {
@@ -193,32 +265,34 @@ const faultMessage = (callId: string | null, { code, message }: ActionFault): Ne
     ? { role: 'user', category: 'tool', content: message }
     : { role: 'tool', resultOf: callId, content: resultText({ status: 'error', code, message }) };
 
-const resultText = (answer: Json): string => (typeof answer === 'string' ? answer : canonicalJson(answer));
+const answersOf = (calls: readonly TurnCall[]): Map<string, Json> =>
+  new Map(calls.flatMap(({ action, answer }) => (answer === undefined ? [] : [[action.callId, answer] as const])));
 
-/** What was written, with a result for each call: one without would stand in the context for ever. */
-const closed = ({ wrote, calls }: TurnState): NewMessage[] => {
-  const answered = new Set(wrote.flatMap(({ resultOf }) => resultOf ?? []));
-  const given = new Map(calls.map(({ action, answer }) => [action.callId, answer]));
-  const missing = { status: 'error', code: 'not_carried_out', message: 'the turn ended before this was carried out' };
-  return wrote.flatMap((message) => [
-    message,
-    ...(message.calls ?? [])
-      .filter((callId) => !answered.has(callId))
-      .map((callId): NewMessage => {
-        return { role: 'tool', resultOf: callId, content: resultText(given.get(callId) ?? missing) };
-      }),
-  ]);
+/** Of what it told, nothing is written yet: that goes with the next read. */
+const takeWaits = (draft: Draft, step: number): void => {
+  const { turn } = draft;
+  const { sent } = turn;
+  if (turn.phase !== 'READING' || sent?.step !== step) return;
+  turn.phase = 'CALLING';
+  turn.wrote = [...sent.wrote, ...turn.wrote];
+  turn.told = subtract(turn.told, sent.usage);
+  turn.sent = null;
+  readWhenAnswered(draft);
 };
 
-/** Results stand in the order of the calls, whoever was first. */
 const takeResult = (draft: Draft, callId: string, answer: Json): void => {
   const { turn } = draft;
-  if (turn.phase !== 'CALLING') return;
   turn.calls = turn.calls.map((call) =>
     call.action.callId === callId && call.answer === undefined ? { ...call, answer } : call,
   );
+  // Answers may overtake the word that they come one by one.
+  if (turn.phase === 'CALLING') readWhenAnswered(draft);
+};
+
+const readWhenAnswered = (draft: Draft): void => {
+  const { turn } = draft;
   if (turn.calls.some((call) => call.answer === undefined)) return;
-  turn.wrote = closed(turn);
+  turn.wrote = closed(turn.wrote, answersOf(turn.calls));
   turn.calls = [];
   draft.read();
 };

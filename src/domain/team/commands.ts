@@ -9,7 +9,7 @@ import { callAnswer, statusAnswer } from './tool-answers.js';
 import { type ToolWork, workOf } from './tool-work.js';
 import { unknownAgent } from './words.js';
 
-type Command = Extract<TeamEvent, { type: 'COMMAND' }>;
+type Command = Omit<Extract<TeamEvent, { type: 'COMMAND' }>, 'type'>;
 type CallWork = Extract<ToolWork, { type: 'call' }>;
 
 /** Does what a call comes to, and answers it: now, or with the wait that it has begun. */
@@ -48,30 +48,33 @@ const explore = (
   return takeWork(draft, command, { type: 'call', call, waitsFor: waitId, notes: [] });
 };
 
-/** A turn calls one of the ten tools for agents (details 3.2). One of a turn that has ended is not answered. */
-export const takeCommand = (draft: TeamDraft, event: Command): void => {
-  const { team, effects } = draft;
-  const { agentId, run, callId, command } = event;
+/** Carries out a call of one of the ten tools for agents (details 3.2) of an agent that is there; null: it waits for others. */
+export const answerCommand = (draft: TeamDraft, asked: Command): Json | null => {
+  const { team } = draft;
+  const { agentId, run, callId, command } = asked;
   const agent = agentOf(team, agentId);
-  if (!agent || agent.turn?.run !== run) return void (team.dropped += 1);
-  const answerNow = (): Json | null => {
-    if (!team.setup.subagentsEnabled)
-      return callAnswer(
-        refused('subagents_disabled', 'sub-agents are switched off for this team; do the work yourself'),
-      );
-    const waitId = `${agentId}/${run}/${callId}`;
-    const work = workOf(command, { agentId, plan: agent.plan, waitId });
-    switch (work.type) {
-      case 'status':
-        return statusAnswer(team, work.agentId, work.includeResult);
-      case 'context_info':
-        return contextAnswer(draft, work.agentId, work.includeStats);
-      case 'explore':
-        return explore(draft, event, agent, work, waitId);
-      case 'call':
-        return takeWork(draft, event, work);
-    }
-  };
-  const answer = answerNow();
+  if (!agent) return callAnswer(unknownAgent(team, agentId));
+  if (!team.setup.subagentsEnabled)
+    return callAnswer(refused('subagents_disabled', 'sub-agents are switched off for this team; do the work yourself'));
+  const waitId = `${agentId}/${run}/${callId}`;
+  const work = workOf(command, { agentId, plan: agent.plan, waitId });
+  switch (work.type) {
+    case 'status':
+      return statusAnswer(team, work.agentId, work.includeResult);
+    case 'context_info':
+      return contextAnswer(draft, work.agentId, work.includeStats);
+    case 'explore':
+      return explore(draft, asked, agent, work, waitId);
+    case 'call':
+      return takeWork(draft, asked, work);
+  }
+};
+
+/** A turn calls a tool for agents among others. One of a turn that has ended is not answered. */
+export const takeCommand = (draft: TeamDraft, asked: Command): void => {
+  const { team, effects } = draft;
+  const { agentId, run, callId } = asked;
+  if (agentOf(team, agentId)?.turn?.run !== run) return void (team.dropped += 1);
+  const answer = answerCommand(draft, asked);
   if (answer !== null) effects.push({ type: 'answer_call', agentId, run, callId, answer });
 };

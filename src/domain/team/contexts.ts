@@ -6,11 +6,8 @@ import type { ContextMessage, NewMessage } from './context/message.js';
 import { sync, type SyncAsked } from './context/sync.js';
 import { write, type Written } from './context/write.js';
 import type { TeamDraft } from './draft.js';
-import { type CallAnswer, done, type Refusal, refused, type TeamEvent } from './effects.js';
-import { readMail } from './mail.js';
+import { type CallAnswer, done, type Refusal, refused } from './effects.js';
 import type { AgentPlan } from './setup.js';
-import { offerCall, settleOpen } from './spending.js';
-import { agentOf } from './state.js';
 
 /** What an agent's turn is asked with, told as the difference to what it holds already. */
 export interface ContextView {
@@ -98,7 +95,7 @@ export const leaveInContext = (draft: TeamDraft, agentId: string, wrote: readonl
 };
 
 /** Writes to an agent's context and reads it as it is then; `has`: messages that whoever reads it holds. */
-const writeAndRead = (
+export const writeAndRead = (
   draft: TeamDraft,
   agentId: string,
   wrote: readonly NewMessage[],
@@ -126,17 +123,4 @@ export const askInContext = (
 ): ContextRead => {
   const question: NewMessage = { role: 'user', content: by === null ? content : `${by} asks:\n${content}` };
   return writeAndRead(draft, agentId, [question], []);
-};
-
-/** A turn writes what it brings and reads what it is asked with next. One that has ended meanwhile is told nothing. */
-export const readContext = (
-  draft: TeamDraft,
-  { agentId, run, step, wrote, has, usage }: Extract<TeamEvent, { type: 'READ' }>,
-): void => {
-  const { team } = draft;
-  settleOpen(draft, { agentId, run, usage });
-  if (agentOf(team, agentId)?.turn?.run !== run) return void (team.dropped += 1);
-  readMail(draft, agentId, wrote);
-  const read = writeAndRead(draft, agentId, wrote, has);
-  offerCall(draft, { agentId, run, effect: { type: 'answer_read', agentId, run, step, read } });
 };

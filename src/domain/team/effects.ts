@@ -1,6 +1,7 @@
 import type { AgentCommand } from '../../contracts/agent-tools.js';
 import type { GivenFeedback } from '../../contracts/feedback.js';
 import type { Json } from '../../contracts/frames.js';
+import type { TurnRead, TurnSent } from '../agent/state.js';
 import type { TurnEvent } from '../agent/turn.js';
 import type { Amount } from '../session/setup.js';
 import type { CallKey } from './call-keys.js';
@@ -43,6 +44,8 @@ export type TeamEffect =
     }
   /** What a turn is asked with next; `refused`: why what it wrote has no room; `model`: as above. */
   | { type: 'answer_read'; agentId: string; run: number; step: number; read: ContextRead; model?: string }
+  /** Calls that came with a read are answered one by one: what it wrote comes again then. */
+  | { type: 'defer_read'; agentId: string; run: number; step: number }
   /** A person has approved a call: it is carried out. */
   | { type: 'allow_call'; agentId: string; run: number; callId: string }
   /** What a tool for agents answers to a call of a turn. */
@@ -104,18 +107,11 @@ export type TeamEvent =
       /** Calls of its model. */
       calls?: number;
       wrote?: NewMessage[];
+      /** Of a read that may not have arrived; left out: none was under way. */
+      sent?: TurnSent;
     }
-  /** A turn adds to its context and asks what it is asked with; `has`: messages that it holds; `step` counts its reads. */
-  | {
-      type: 'READ';
-      agentId: string;
-      run: number;
-      step: number;
-      wrote: NewMessage[];
-      has: number[];
-      /** By its calls since it told last. */
-      usage: Amount;
-    }
+  /** A turn adds to its context and asks what its model is asked with next. It may come twice. */
+  | ({ type: 'READ'; agentId: string; run: number } & TurnRead)
   /** A turn asks whether it may call a tool; answered by `allow_call`, or by `answer_call` where it may not. */
   | ({ type: 'PERMISSION' } & ToolAsk)
   | { type: 'FEEDBACK'; given: GivenFeedback }
@@ -134,6 +130,15 @@ export interface TurnWord {
   /** In their order. */
   events: Extract<TeamEvent, { type: 'ENDED' | 'READ' | 'COMMAND' | 'PERMISSION' }>[];
 }
+
+/** A read on its way with the call that it is for. `epoch`: of the team that has started the turn. */
+export interface ReadWord {
+  epoch: number;
+  event: Extract<TeamEvent, { type: 'READ' }>;
+}
+
+/** What becomes of it at once. */
+export type ReadAnswer = Extract<TurnEvent, { type: 'VIEW' | 'NO_ROOM' | 'LATER' | 'WAITS' | 'STOP' }>;
 
 /** What a team tells a turn. `MOVED`: the team goes on as another run, which hears of its end only if the turn tells it. */
 export type TeamWord =

@@ -59,6 +59,8 @@ export interface AgentRecord {
   text: string | null;
   /** On its way to its turn, which has not said yet that it has read it; left out: nothing. */
   mail?: NewMessage[];
+  /** The latest read of its turn: one that comes twice counts once. `isWritten`: not while its calls wait. Left out: none came. */
+  read?: { run: number; step: number; isWritten: boolean } | null;
   /** How its turn ended while it was paused. */
   held: TurnEnd | null;
   spent: Amount;

@@ -1,3 +1,4 @@
+import { add } from '../budget.js';
 import { iso } from '../instant.js';
 import { step } from '../machine.js';
 import { answeredBefore, keepAnswer } from './call-keys.js';
@@ -5,7 +6,7 @@ import { takeCall } from './calls.js';
 import { cancelAll, cancelOne, pauseAll, resumeAll } from './control.js';
 import { followTurns } from './delegation.js';
 import { takeCommand } from './commands.js';
-import { leaveInContext, readContext } from './contexts.js';
+import { leaveInContext } from './contexts.js';
 import { readMail } from './mail.js';
 import { openDraft, replaceAgent, say, type TeamDraft, type TeamStep } from './draft.js';
 import { type CallAnswer, done, refused, type TeamEvent } from './effects.js';
@@ -13,6 +14,7 @@ import { followAsks, takeAnswer, takeAsk } from './permissions.js';
 import { classifyOutcome, type TurnEnd } from './outcome.js';
 import { followPatterns, hearLite } from './patterns.js';
 import { teamResult } from './result.js';
+import { isTaken, takeRead } from './reads.js';
 import { fillSlots } from './slots.js';
 import { spawn } from './spawn.js';
 import { offerHeld, settleOpen, spendUnowned } from './spending.js';
@@ -57,7 +59,7 @@ const take = (draft: TeamDraft, event: TeamEvent): CallAnswer | null => {
       takeEnd(draft, event);
       return null;
     case 'READ':
-      readContext(draft, event);
+      takeRead(draft, event);
       return null;
     case 'PERMISSION':
       takeAsk(draft, event);
@@ -97,10 +99,14 @@ const kept = ({ plan }: AgentRecord, end: TurnEnd): TurnEnd => {
 /** A turn came back. One that has ended otherwise changes nothing but what was spent; one that was cancelled keeps its text. */
 const takeEnd = (
   draft: TeamDraft,
-  { agentId, run, outcome, text, usage, calls = 0, wrote = [] }: Extract<TeamEvent, { type: 'ENDED' }>,
+  { agentId, run, outcome, text, calls = 0, ...event }: Extract<TeamEvent, { type: 'ENDED' }>,
 ): void => {
   const { team } = draft;
-  if (agentOf(team, agentId)) settleOpen(draft, { agentId, run, usage });
+  const asked = agentOf(team, agentId);
+  const sent = event.sent && !(asked && isTaken(asked, run, event.sent.step)) ? event.sent : null;
+  const usage = sent ? add(event.usage, sent.usage) : event.usage;
+  const wrote = [...(sent?.wrote ?? []), ...(event.wrote ?? [])];
+  if (asked) settleOpen(draft, { agentId, run, usage });
   else spendUnowned(draft, usage);
   const found = agentOf(team, agentId);
   const agent = found && replaceAgent(draft, { ...found, calls: found.calls + calls });

@@ -92,6 +92,7 @@ export const beginAgain = (draft: TeamDraft, known: readonly number[]): void => 
   team.waits = team.waits.filter(({ by }) => by === null);
   // What turns of then held of the budget is settled by nobody else.
   for (const { plan } of team.agents) returnOpen(draft, plan.agentId);
+  for (const agent of team.agents) if (agent.read) replaceAgent(draft, { ...agent, read: null });
   for (const { plan } of team.agents) {
     const agent = agentOf(team, plan.agentId);
     if (!agent?.turn || !isAtWork(agent) || known.includes(agent.turn.run)) continue;

@@ -40,12 +40,10 @@ describe('a turn of an agent', () => {
 
   test('takes action tags as it takes calls', () => {
     const play = new TurnPlay().says('I ask.\n<delegate child="b">count</delegate>');
-    expect(play.done('call')[0]?.action).toMatchObject({
-      callId: 'call-1-1-tag-1',
-      command: { tool: 'delegate', given: { child: 'b', content: 'count' } },
-    });
-    play.called('call-1-1-tag-1', 'three');
-    expect(play.said.slice(1)).toEqual(['assistant: I ask.', 'tool: three']);
+    expect(play.done('ask_model')[1]?.read?.commands).toMatchObject([
+      { callId: 'call-1-1-tag-1', command: { tool: 'delegate', given: { child: 'b', content: 'count' } } },
+    ]);
+    expect(play.said.slice(1)).toEqual(['assistant: I ask.', 'tool: delegate done']);
   });
 
   test('tells the model what of its answer was not carried out, and does the rest', () => {
@@ -62,7 +60,8 @@ describe('a turn of an agent', () => {
 
   test('goes on where all of an answer was wrong', () => {
     const play = new TurnPlay().says('', [call('x', 'fly')]);
-    expect(play.turn).toMatchObject({ phase: 'ASKING', round: 2 });
+    expect(play.done('ask_model')).toHaveLength(2);
+    expect(play.says('Found.').turn).toMatchObject({ phase: 'OVER', round: 2 });
   });
 
   test('carries out a call once that stands there twice', () => {
@@ -77,7 +76,7 @@ describe('a turn of an agent', () => {
     const play = new TurnPlay().says('', calls);
     expect(play.done('call')).toHaveLength(100);
     for (const { action } of play.done('call')) play.called(action.callId, 'ok');
-    const [said, ...results] = play.turn.messages.slice(1);
+    const [said, ...results] = play.says('Found.').turn.messages.slice(1);
     expect(said?.made).toHaveLength(1_000);
     expect(new Set(results.map(({ resultOf }) => resultOf)).size).toBe(1_000);
     expect(results.filter(({ content }) => content.includes('too_many'))).toHaveLength(900);
@@ -152,6 +151,79 @@ describe('a turn that is stopped', () => {
   });
 });
 
+describe('what a turn tells its team', () => {
+  const usage = { tokens: 10, usdMicros: 0 };
+  const info = call('x', 'get_context_info');
+
+  test('goes with the call of its model, and is known to be heard by what that was asked with', () => {
+    const play = new TurnPlay().says('', [call('x')]).called('call-1-1-1', 'one');
+    expect(play.turn).toMatchObject({ phase: 'READING', round: 1, sent: { step: 1, usage } });
+    expect(play.says('Found.').turn).toMatchObject({ phase: 'OVER', round: 2, sent: null, told: usage });
+  });
+
+  test('is left with its end where it may not have been heard, with a result for each call', () => {
+    const play = new TurnPlay().says('', [info]).take({ type: 'STOP', message: null, text: null });
+    expect(play.turn.sent).toMatchObject({
+      step: 1,
+      usage,
+      wrote: [
+        { calls: ['call-1-1-1'] },
+        { resultOf: 'call-1-1-1', content: expect.stringContaining('not_carried_out') },
+      ],
+    });
+    expect(play.take({ type: 'LATER', step: 1 }).turn.sent).toBeNull();
+  });
+
+  test('is left, too, where no worker brought the call to its end', () => {
+    const play = new TurnPlay().says('', [call('x')]).called('call-1-1-1', 'one');
+    play.take({ type: 'FAILED', round: 2, code: 'EAGENTDOWN', message: 'no worker', text: null, usage });
+    expect(play.turn).toMatchObject({ outcome: { type: 'thrown' }, round: 1, sent: { step: 1, usage } });
+  });
+
+  test('waits for a view that comes later, with which its model is asked the same round', () => {
+    const play = new TurnPlay().says('', [call('x')]).called('call-1-1-1', 'one');
+    const view = play.asked!;
+    play.take({ type: 'LATER', step: 1 }).take({ type: 'HOLD' }).take(view);
+    expect(play.done('ask_model')).toHaveLength(2);
+    play.take({ type: 'GO_ON' });
+    expect(play.done('ask_model')[2]).toEqual({ type: 'ask_model', round: 2 });
+    play.asked = null;
+    expect(play.says('Found.').turn.outcome).toEqual({ type: 'returned', value: 'Found.' });
+  });
+
+  test('is told again with the results where a call of it waits, which come one by one, and may come first', () => {
+    const play = new TurnPlay().says('So.', [info, call('y', 'wait_for_agents')]);
+    play.called('call-1-1-1', 'one').take({ type: 'WAITS', step: 1 });
+    expect(play.done('ask_model')).toHaveLength(2);
+    expect(play.turn).toMatchObject({ phase: 'CALLING', sent: null, told: { tokens: 0, usdMicros: 0 } });
+    play.called('call-1-1-2', 'two');
+    expect(play.done('ask_model')[2]?.read).toMatchObject({
+      step: 2,
+      usage,
+      wrote: [{ content: 'So.' }, { content: 'one' }, { content: 'two' }],
+    });
+  });
+
+  test('goes without a call of its model while it is held', () => {
+    const play = new TurnPlay().take({ type: 'HOLD' }).says('', [call('x', 'fly')]);
+    expect([play.done('read').length, play.done('ask_model').length]).toEqual([1, 1]);
+    play.take({ type: 'GO_ON' });
+    expect(play.done('ask_model')[1]).toEqual({ type: 'ask_model', round: 2 });
+  });
+
+  test('ends it where what it wrote has no room', () => {
+    const play = new TurnPlay({}, 20).says('x'.repeat(400), [info]);
+    expect(play.turn).toMatchObject({ round: 1, outcome: { type: 'thrown', code: 'context_full' }, sent: null });
+  });
+
+  test('holds only calls that the team answers: others are made, and those that people are asked about wait', () => {
+    const approvals = [{ tool: 'get_*', when: 'always' as const }];
+    expect(new TurnPlay({ approvals }).says('', [info]).done('ask_person')).toHaveLength(1);
+    const play = new TurnPlay().says('', [info, call('y')]);
+    expect(play.done('call').map(({ action }) => action.name)).toEqual(['get_context_info', 'read_file']);
+  });
+});
+
 describe('mail', () => {
   const mail = { type: 'MAIL', from: 'b', channel: 'news', content: 'It rains.' } as const;
 
@@ -163,16 +235,15 @@ describe('mail', () => {
     expect(play.said.slice(1)).toEqual(['assistant: ', 'tool: one', 'user: Message from b (news):\nIt rains.']);
   });
 
-  test('that comes while the context is read is read at once', () => {
-    const play = new TurnPlay();
-    play.answersReads = false;
-    play.says('', [call('x')]).called('call-1-1-1', 'one');
-    const [first] = play.done('read');
-    play.take(mail).read(first!);
-    expect(play.done('ask_model')).toHaveLength(1);
-    play.read(play.done('read')[1]!);
+  test('that comes while its call waits for a view is read at once', () => {
+    const play = new TurnPlay().says('', [call('x')]).called('call-1-1-1', 'one');
+    play.take({ type: 'LATER', step: 1 }).take(mail).take(play.asked!);
     expect(play.said.at(-1)).toContain('It rains.');
-    expect(play.done('ask_model')).toHaveLength(2);
+    expect(play.done('ask_model').map(({ round, read }) => [round, read?.step])).toEqual([
+      [1, undefined],
+      [2, 1],
+      [2, 2],
+    ]);
   });
 
   test('that comes too late for the answer stands in the context', () => {

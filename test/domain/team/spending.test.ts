@@ -25,9 +25,10 @@ const calling = (play: TeamPlay, from = 0): string[] =>
         : [],
     );
 const reads = (play: TeamPlay, agentId: string, usdMicros: number): TeamPlay => {
-  const { turn } = play.agent(agentId);
+  const { turn, read } = play.agent(agentId);
   const usage = { tokens: 0, usdMicros };
-  return play.take({ type: 'READ', agentId, run: turn?.run ?? 0, step: 1, wrote: [], has: [], usage });
+  const step = (read?.step ?? 0) + 1;
+  return play.take({ type: 'READ', agentId, run: turn?.run ?? 0, step, wrote: [], has: [], usage });
 };
 
 describe('the budget of a team', () => {

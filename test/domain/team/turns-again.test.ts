@@ -22,8 +22,16 @@ const begun = (play: TeamPlay): string[] => play.done('run_turn').map(({ agentId
 const contentsOf = (play: TeamPlay, agentId: string): string[] =>
   messagesOf(play.team.contexts, agentId).map(({ content }) => content);
 const reads = (play: TeamPlay, agentId: string, wrote: Extract<TeamEvent, { type: 'READ' }>['wrote']): TeamPlay => {
-  const run = play.agent(agentId).turn?.run ?? 0;
-  return play.take({ type: 'READ', agentId, run, step: 1, wrote, has: [], usage: none });
+  const { turn, read } = play.agent(agentId);
+  return play.take({
+    type: 'READ',
+    agentId,
+    run: turn?.run ?? 0,
+    step: (read?.step ?? 0) + 1,
+    wrote,
+    has: [],
+    usage: none,
+  });
 };
 const mail = (to: string, content: string) => ({
   type: 'SEND' as const,
