@@ -148,6 +148,8 @@ export const delegationSchema = z
     background: z.boolean(),
     at: z.iso.datetime().meta({ description: 'Of the last change.' }),
     error: agentErrorSchema.nullable(),
+    channel: z.string().optional().meta({ description: 'As the agent says that has given it; the child is told.' }),
+    metadata: z.record(z.string(), z.json()).optional(),
   })
   .meta({ id: 'Delegation' });
 export type DelegationStatus = z.infer<typeof delegationSchema>;

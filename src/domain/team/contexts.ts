@@ -119,8 +119,9 @@ export const writeAndRead = (
 export const askInContext = (
   draft: TeamDraft,
   agentId: string,
-  { content, by }: { content: string; by: string | null },
+  { content, by, channel }: { content: string; by: string | null; channel?: string },
 ): ContextRead => {
-  const question: NewMessage = { role: 'user', content: by === null ? content : `${by} asks:\n${content}` };
+  const on = channel === undefined ? '' : ` (${channel})`;
+  const question: NewMessage = { role: 'user', content: by === null ? content : `${by} asks${on}:\n${content}` };
   return writeAndRead(draft, agentId, [question], []);
 };

@@ -33,7 +33,7 @@ const refusalOf = (team: TeamState, parent: string | null, child: AgentRecord): 
 export const delegate = (draft: TeamDraft, given: Delegate, by: string | null): CallAnswer => {
   const { team } = draft;
   const parent = given.parent ?? by;
-  const { child: childId, content, background, waitId, timeoutMs } = given;
+  const { child: childId, content, background, waitId, timeoutMs, channel, metadata } = given;
   if (parent !== null && !agentOf(team, parent)) return unknownAgent(team, parent);
   const child = agentOf(team, childId);
   if (!child) return unknownAgent(team, childId);
@@ -42,8 +42,10 @@ export const delegate = (draft: TeamDraft, given: Delegate, by: string | null): 
   if (refusal) return refusal;
   const notes =
     child.state === 'CANCELLED' ? [`agent ${quoted(childId)} was cancelled before; this is a new turn of it`] : [];
-  const run = ask(draft, child, { content, by: parent, background });
-  const delegationId = openDelegation(draft, { parent, child: childId, run, background });
+  const about = channel === undefined ? {} : { channel };
+  const run = ask(draft, child, { content, by: parent, background, ...about });
+  const record = { parent, child: childId, run, background, ...about, ...(metadata && { metadata }) };
+  const delegationId = openDelegation(draft, record);
   // A child that has nothing to do waits for nobody, so this wait closes no circle.
   if (waitId !== null) beginWait(draft, { waitId, by, ids: [childId], timeoutMs });
   return done([childId], { notes, run, delegationId });

@@ -14,6 +14,8 @@ export const delegationOnWire = (record: DelegationRecord): DelegationStatus => 
   background: record.background,
   at: iso(record.at),
   error: record.error,
+  ...(record.channel !== undefined && { channel: record.channel }),
+  ...(record.metadata && { metadata: record.metadata }),
 });
 
 const isOpen = ({ state }: DelegationRecord): boolean => state !== 'completed' && state !== 'failed';
@@ -21,7 +23,7 @@ const isOpen = ({ state }: DelegationRecord): boolean => state !== 'completed' &
 /** Writes down that work was given to an agent; returns the record's id, 12 hexadecimal digits (details 3.4). */
 export const openDelegation = (
   draft: TeamDraft,
-  given: Pick<DelegationRecord, 'parent' | 'child' | 'run' | 'background'>,
+  given: Omit<DelegationRecord, 'delegationId' | 'state' | 'at' | 'error'>,
 ): string => {
   const { team, now } = draft;
   const delegationId = sha256(`${team.setup.id}/${given.run}`).slice(0, 12);

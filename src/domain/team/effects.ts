@@ -78,6 +78,9 @@ export type TeamCall =
       background: boolean;
       waitId: string | null;
       timeoutMs: number | null;
+      /** Left out: none. */
+      channel?: string;
+      metadata?: Record<string, Json>;
     }
   | { type: 'SEND'; message: TeamMessage }
   | ({ type: 'SYNC' } & SyncAsked)

@@ -28,6 +28,8 @@ export interface Turn {
   /** Who asked; null: a person. */
   by: string | null;
   background: boolean;
+  /** Of a delegation that names one. */
+  channel?: string;
   /** Epoch milliseconds. */
   askedAt: number;
 }
@@ -88,6 +90,9 @@ export interface DelegationRecord {
   child: string;
   run: number;
   background: boolean;
+  /** As who gave it says; left out: nothing. */
+  channel?: string;
+  metadata?: Record<string, Json>;
   state: DelegationState;
   at: number;
   error: AgentError | null;

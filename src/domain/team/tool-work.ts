@@ -85,14 +85,15 @@ export const workOf = ({ tool, given }: AgentCommand, caller: Caller): ToolWork 
       return call({ type: 'WAIT', waitId, ids, timeoutMs: milliseconds(given.timeout) }, waitId);
     }
     case 'delegate': {
-      const { parent = null, child, content, background, wait, timeout } = given;
+      const { parent = null, child, content, background, wait, timeout, channel, metadata } = given;
+      const about = { ...(channel !== undefined && { channel }), ...(metadata && { metadata }) };
       // Who works in the foreground is always waited for; `wait` is a word for the background.
       const waitsFor = !background || wait ? waitId : null;
       const timeoutMs = milliseconds(timeout);
       const notes =
         waitsFor === null && timeout !== undefined ? ['timeout has no effect: nobody waits for this work'] : [];
       return call(
-        { type: 'DELEGATE', parent, child, content, background, waitId: waitsFor, timeoutMs },
+        { type: 'DELEGATE', parent, child, content, background, waitId: waitsFor, timeoutMs, ...about },
         waitsFor,
         notes,
       );

@@ -11,6 +11,7 @@ export interface Question {
   content: string;
   by: string | null;
   background: boolean;
+  channel?: string;
 }
 
 const fresh = { result: null, error: null, text: null, held: null, mail: [], startedAt: null, endedAt: null };

@@ -18,6 +18,25 @@ describe('a delegation', () => {
     expect(new Set(at.told('delegation').map(({ delegation_id: id }) => id)).size).toBe(1);
   });
 
+  test('has the channel and the metadata that an agent gives it: the child is told of the one, the record has both', () => {
+    const at = pair();
+    const given = {
+      child: 'c',
+      content: 'go',
+      background: true,
+      wait: false,
+      channel: 'review',
+      metadata: { pull: 7 },
+    };
+    const { run } = at.agent('p').turn!;
+    at.take({ type: 'COMMAND', agentId: 'p', run, callId: 'x', command: { tool: 'delegate', given } });
+    const asked = at.done('run_turn').at(-1)?.asked;
+    expect(asked && 'view' in asked && asked.view.add.at(-1)?.content).toBe('p asks (review):\ngo');
+    const told = at.told('delegation');
+    expect(told.at(-1)).toMatchObject({ state: 'request_sent', channel: 'review', metadata: { pull: 7 } });
+    expect(told.every((record) => delegationSchema.safeParse(record).success)).toBe(true);
+  });
+
   test.each([
     ['fails', (at: TeamPlay) => at.fails('c', 'no'), 'no'],
     ['is cancelled', (at: TeamPlay) => at.to('CANCEL_AGENT', 'c'), 'it was cancelled'],
