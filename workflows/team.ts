@@ -96,7 +96,7 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
   });
   const answers = new Map<number, CallAnswer>();
   let callers = 0;
-  let toldDepth = 0;
+  let toldDepth: number | null = null;
 
   setHandler(contextQuery, (agentId) => contextInfo(state.work.contexts, agentId, true), {
     description: 'What the window of an agent holds',
@@ -196,8 +196,11 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
     after: (event) => turns.hasTaken(event),
     taken: () => {
       const depth = queueDepth(state.work);
-      if (depth !== toldDepth) trace.queue(depth);
-      toldDepth = depth;
+      // What a replay comes to was told by another worker; this one tells it with the first step that it makes.
+      if (depth !== toldDepth && !workflowInfo().unsafe.isReplaying) {
+        trace.queue(depth);
+        toldDepth = depth;
+      }
       if (workflowInfo().continueAsNewSuggested || isLong()) turns.move();
     },
     isBusy: () => turns.isBusy,
