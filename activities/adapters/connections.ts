@@ -1,11 +1,21 @@
 import { types } from 'node:util';
-import { Agent, Client, DecoratorHandler, type Dispatcher, Pool, fetch as undiciFetch } from 'undici';
+import { Agent, buildConnector, Client, DecoratorHandler, type Dispatcher, Pool, fetch as undiciFetch } from 'undici';
 import { type ErrorCode, ParleyError } from '../../src/domain/errors.js';
+import { limitWrites } from './write-limit.js';
 
 /** Numbers of details 3.5; the counts come from PARLEY_MAX_KEEPALIVE_CONNECTIONS and PARLEY_MAX_CONNECTIONS. */
 const keepAliveMs = 30_000;
 const connectTimeoutMs = 10_000;
 const readTimeoutMs = 120_000;
+const writeTimeoutMs = 10_000;
+
+const connectTo = buildConnector({ timeout: connectTimeoutMs });
+const connect: buildConnector.connector = (options, callback) =>
+  connectTo(options, (...[error, socket]) => {
+    if (error) return callback(error, null);
+    limitWrites(socket, writeTimeoutMs);
+    callback(null, socket);
+  });
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -52,7 +62,7 @@ export const createConnections = (environment: Environment): Agent => {
     keepAliveMaxTimeout: keepAliveMs,
     headersTimeout: readTimeoutMs,
     bodyTimeout: readTimeoutMs,
-    connect: { timeout: connectTimeoutMs },
+    connect,
   });
 };
 
