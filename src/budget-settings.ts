@@ -12,7 +12,12 @@ export type BudgetSettings = Record<string, TenantBudgetLimits>;
 
 /** PARLEY_TENANT_BUDGETS: JSON, or the path of a file that holds it. */
 export const budgetSettingsSchema = jsonOrFile(
-  z.record(z.union([z.literal('*'), tenantSchema], { error: 'must be a tenant, or "*"' }), tenantBudgetLimitsSchema),
+  z.record(z.string(), tenantBudgetLimitsSchema).superRefine((budgets, context) => {
+    for (const tenant of Object.keys(budgets)) {
+      if (tenant === '*' || tenantSchema.safeParse(tenant).success) continue;
+      context.addIssue({ code: 'custom', path: [tenant], message: 'must be the name of a tenant, or "*"' });
+    }
+  }),
   example,
 );
 

@@ -3,6 +3,7 @@ import { delimiter, isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import type { ApiKey } from './api-keys.js';
 import { artifactsUrlSchema, awsVariables, missingForS3, type S3Location, s3LocationOf } from './artifact-settings.js';
+import { type BudgetSettings, budgetSettingsSchema } from './budget-settings.js';
 import { type SandboxBackend, sandboxBackends } from './contracts/execution.js';
 import { windowSchema } from './contracts/frames.js';
 import { tiers } from './contracts/session.js';
@@ -128,6 +129,7 @@ const environmentSchema = z
     PARLEY_WINDOW: json(windowSchema, '{"max_parallel":20,"max_tokens":200000,"max_usd_micros":5000000}').optional(),
     PARLEY_PRICES: json(pricesSchema, '{"openai/my-model":{"input":0.5,"output":1.5}}').optional(),
     PARLEY_PROVIDER_LIMITS: limitSettingsSchema.optional(),
+    PARLEY_TENANT_BUDGETS: budgetSettingsSchema.optional(),
     PARLEY_TRUSTED_COMMANDS: json(trustedCommandsSchema, trustedExample).optional(),
     PARLEY_WORKSPACES: foldersSchema.optional(),
     PARLEY_SANDBOX_BACKENDS: backendsSchema.default(['bubblewrap', 'docker']),
@@ -227,6 +229,8 @@ export interface Config {
   prices: Record<string, DatedPrice[]>;
   /** What providers allow to all workers together, and the shares of tenants. */
   limits: LimitSettings;
+  /** What tenants may use over all their work. */
+  tenantBudgets: BudgetSettings;
   trustedCommands: string[][];
   /** Absolute paths; a workspace is one of these folders or lies below one. */
   workspaces: string[];
@@ -341,6 +345,7 @@ export const loadConfig = (environment: NodeJS.ProcessEnv): Config => {
     window: data.PARLEY_WINDOW ?? {},
     prices: data.PARLEY_PRICES ?? {},
     limits: data.PARLEY_PROVIDER_LIMITS ?? noLimitSettings,
+    tenantBudgets: data.PARLEY_TENANT_BUDGETS ?? {},
     trustedCommands: data.PARLEY_TRUSTED_COMMANDS ?? [],
     workspaces: data.PARLEY_WORKSPACES ?? [process.cwd(), tmpdir()],
     sandbox: {

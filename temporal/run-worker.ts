@@ -4,6 +4,10 @@ import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { createAgents } from '../activities/adapters/index.js';
+import { budgetedAgents } from '../activities/budgets/budgeted-agents.js';
+import { createTenantBudgets } from '../activities/budgets/index.js';
+import { createBudgetLink } from '../activities/budgets/link.js';
+import { createBudgetMetrics } from '../activities/budgets/metrics.js';
 import { createActivities } from '../activities/index.js';
 import { createProviderGovernor } from '../activities/governor/index.js';
 import { createGovernorLink } from '../activities/governor/link.js';
@@ -67,12 +71,21 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
     name: workerIdentity(),
     onError: (error, what) => logger.warn({ err: error }, what),
   });
+  const budgets = createTenantBudgets({
+    budgets: config.tenantBudgets,
+    link: createBudgetLink(client, taskQueue),
+    metrics: createBudgetMetrics(options.registry, (tenant) => Object.hasOwn(config.tenantBudgets, tenant)),
+    name: workerIdentity(),
+    onError: (error, what) => logger.warn({ err: error }, what),
+  });
   const parts = openWorkerParts(config, environment, sandbox, logger);
+  const prices = createPrices(config.prices);
+  const operator = createOperator(config, prices);
   const agents = createAgents({
     environment,
     sandbox,
     trustedCommands: [...config.trustedCommands, ...(options.trustedCommands ?? [])],
-    prices: createPrices(config.prices),
+    prices,
     governor,
     mcp: parts.mcp,
   });
@@ -80,7 +93,12 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
   const hostQueue = hostQueueOf(config.dataFolder, taskQueue);
   const webhooks = createWebhookSender({ environment, now: Date.now });
   const activities = createActivities({
-    agents,
+    agents: budgetedAgents(agents, {
+      budgets,
+      operator,
+      prices,
+      onCheaper: (call) => logger.info(call, 'the budget of a tenant asks a cheaper model'),
+    }),
     bus,
     link: createLink(client),
     metrics,
@@ -90,7 +108,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
     coordinated: createCoordinatedRuns({ client, taskQueue }),
     teamTurns: createTeamTurns({ client }),
     teamReads: createTeamReads({ client }),
-    operator: createOperator(config),
+    operator,
     cleanUp: cleanUpOf(config, client),
     onCleaned: (report) => logger.info({ report }, 'cleaned up what nothing refers to'),
   });
@@ -137,6 +155,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
     await recovered;
     await agents.close();
     await governor.close();
+    await budgets.close();
     await webhooks.close();
     await parts.close();
   };

@@ -22,6 +22,7 @@ import { teamAsks } from '../src/domain/inbox/asks-of.js';
 import { openWork, type WorkState } from '../src/domain/work-state.js';
 import { toFailure } from '../src/failure.js';
 import { AgentTurns } from './agent-turns.js';
+import { callersTenant } from './calls.js';
 import { contextQuery, feedbackSignal, feedbackUpdate, readUpdate, teamUpdate, turnSignal } from './messages.js';
 import { calls, teamUpkeepOn, trace } from './options.js';
 import { signalled } from './signalled.js';
@@ -154,6 +155,7 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
     const input = {
       workId: setup.id,
       traceId: setup.traceId,
+      ...callersTenant(setup),
       role: liteId,
       adapter: lite.adapter,
       prompt: content,

@@ -3,6 +3,7 @@ import type { Adapter } from '../../src/contracts/adapter.js';
 import { noAmount } from '../../src/domain/budget.js';
 import type { Operator } from '../../src/domain/session/setup.js';
 import type { Prices } from '../../src/pricing.js';
+import { whileWaiting } from '../call-waits.js';
 import type { AgentContext, AgentFrame, AgentPort, AgentRequest } from '../ports.js';
 import { isModel, mostOf, sentText } from './most.js';
 import type { BudgetRules, Reservation, TenantBudgets } from './port.js';
@@ -76,7 +77,10 @@ export const budgetedAgents = (
     const cheaper = cheaperThan(request, tenant, rules);
     const { amount, isCapped } = mostOf(request, request.adapter, known);
     const least = cheaper && mostOf(request, cheaper, known).amount;
-    const reservation = await budgets.reserve({ tenant, amount, isCapped, cheaper: least }, context.signal);
+    const asked = { tenant, amount, isCapped, cheaper: least };
+    const reservation = await whileWaiting({ for: 'budget', of: `tenant ${tenant}` }, () =>
+      budgets.reserve(asked, context.signal),
+    );
     const isCheaper = reservation.isCheaper && cheaper !== null;
     const use = new Use(sentText(request), isCheaper ? (least ?? amount) : amount);
     if (isCheaper && isModel(cheaper) && isModel(request.adapter)) {

@@ -3,6 +3,7 @@ import { kinds } from '../contracts/work.js';
 import { type ClientKind, ParleyClient } from './client.js';
 import { answerWork, type AnswerOptions } from './commands/answer.js';
 import { ask, type AskOptions } from './commands/ask.js';
+import { budgetCommand } from './budget-command.js';
 import { listCheckpoints, showCheckpoint } from './commands/checkpoints.js';
 import { doctor } from './commands/doctor.js';
 import { list, type ListOptions } from './commands/list.js';
@@ -205,6 +206,7 @@ const build = (context: CliContext, run: (command: Command, action: Run) => Prom
     .action(({ tenant }: SearchOptions, self: Command) =>
       run(self, (cli) => listRatings({ ...(tenant && { tenant }) }, cli)),
     );
+  budgetCommand(program, command, run);
   command(program, 'providers [name]', 'list providers with limits, or show one: what is used, and who waits').action(
     (name: string | undefined, _: object, self: Command) =>
       run(self, (cli) => (name === undefined ? listProviders(cli) : showProvider(name, cli))),

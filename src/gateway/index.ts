@@ -16,6 +16,7 @@ import { ParleyError } from '../domain/errors.js';
 import type { Operator } from '../domain/session/setup.js';
 import { createOperator } from '../operator.js';
 import { converterOf, remoteCodecOf } from '../../temporal/data-converter.js';
+import { createBudgets } from '../../temporal/budgets-client.js';
 import { createCheckpoints } from '../../temporal/checkpoints.js';
 import { createCoordinatorsClient } from '../../temporal/coordinators-client.js';
 import { createTeamsClient } from '../../temporal/teams-client.js';
@@ -39,6 +40,7 @@ import { createMetrics } from './metrics.js';
 import { createPanels, type PanelsPort } from './openai/panels.js';
 import type { Ports } from './route.js';
 import type { CodecPort } from './routes/codec.js';
+import type { BudgetsPort } from './budgets-port.js';
 import type { ProvidersPort } from './providers-port.js';
 import type { WebhooksPort } from './webhooks-port.js';
 import type {
@@ -105,6 +107,7 @@ interface PortOptions {
   work: WorkIndex;
   webhooks?: WebhooksPort;
   providers?: ProvidersPort;
+  budgets?: BudgetsPort;
   checkpoints?: CheckpointsPort;
   exports?: ExportReader;
   bus: BusPort;
@@ -130,6 +133,7 @@ const noCheckpoints = without('a way to checkpoints');
 const noPanels = without('panels');
 const noWebhooks = without('a way to webhooks');
 const noProviders = without('a way to providers');
+const noBudgets = without('a way to budgets');
 const noExports = without('a way to histories');
 
 /** The gateway's ports over any store of work. */
@@ -145,6 +149,7 @@ export const createPorts = ({
   work,
   webhooks = { list: noWebhooks, status: noWebhooks, redeliver: noWebhooks },
   providers = { list: noProviders, show: noProviders },
+  budgets = { list: noBudgets, show: noBudgets, answer: noBudgets },
   checkpoints = {
     list: noCheckpoints,
     inspect: noCheckpoints,
@@ -177,6 +182,7 @@ export const createPorts = ({
   ),
   webhooks,
   providers,
+  budgets,
   checkpoints,
   exports,
   hub: new EventsHub(bus, {
@@ -292,6 +298,7 @@ export const startGateway = async ({
     work,
     webhooks: createWebhooks(client),
     providers: createProviders({ client, limits: config.limits, ...(taskQueue !== undefined && { taskQueue }) }),
+    budgets: createBudgets({ client, budgets: config.tenantBudgets, ...(taskQueue !== undefined && { taskQueue }) }),
     checkpoints: createCheckpoints({ client, replayer, retention: config.retention }),
     exports: createExports({ client, replayer }),
     bus,

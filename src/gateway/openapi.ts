@@ -154,6 +154,7 @@ export const openApiDocument = (routes: readonly AnyRoute[], version: string) =>
         { name: 'inbox', description: 'What people are asked, over all work, and their answers.' },
         { name: 'audit', description: 'The signed log of what was decided and done.' },
         { name: 'memory', description: 'What debates left behind, and how their personas stand.' },
+        { name: 'budgets', description: 'What tenants may use over all their work, and what is spent of it.' },
         { name: 'providers', description: 'Limits of providers, what is used of them, and who waits.' },
         { name: 'webhooks', description: 'Events on their way to the receivers that work names (WebhookEvent).' },
         { name: 'artifacts', description: 'Files that work produced, by the digest of their content.' },

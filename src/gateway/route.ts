@@ -10,6 +10,7 @@ import type { ExportReader } from '../contracts/export.js';
 import type { Fault } from '../faults.js';
 import type { MemoryReader } from '../contracts/memory.js';
 import type { Access, Need } from './access.js';
+import type { BudgetsPort } from './budgets-port.js';
 import type { CodecPort } from './routes/codec.js';
 import type { EventsHub } from './events-hub.js';
 import type { Inbox } from './inbox.js';
@@ -45,6 +46,7 @@ export interface Ports {
   work: WorkIndex;
   webhooks: WebhooksPort;
   providers: ProvidersPort;
+  budgets: BudgetsPort;
   inbox: Inbox;
   inboxWatch: InboxWatch;
   checkpoints: CheckpointsPort;

@@ -103,8 +103,14 @@ const polled = async <S>(look: () => Promise<S>, holds: (status: S) => boolean, 
   }
 };
 
-/** The whole product in this process, as `npm start` has it, on the test server with a task queue of its own. */
-export const startProduct = async (environment: Record<string, string> = {}): Promise<Product> => {
+/**
+ * The whole product in this process, as `npm start` has it, on the test server, with a task queue of its own unless it shares that
+ * of another.
+ */
+export const startProduct = async (
+  environment: Record<string, string> = {},
+  taskQueue = `test-${randomUUID()}`,
+): Promise<Product> => {
   const data = mkdtempSync(join(tmpdir(), 'parley-data-'));
   const config = loadConfig({
     PORT: '0',
@@ -114,7 +120,6 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
     ...environment,
   });
   const { artifacts, claims } = openStores(config);
-  const taskQueue = `test-${randomUUID()}`;
   const { connection, client } = await connectForWorker({
     address: process.env['TEST_TEMPORAL_ADDRESS'] ?? '',
     namespace: 'default',

@@ -12,6 +12,7 @@ import { healthz, readyz } from './health.js';
 import { inboxRoutes } from './inbox.js';
 import { mcpRoute } from './mcp.js';
 import { memoryRoutes } from './memory.js';
+import { budgetRoutes } from './budgets.js';
 import { providerRoutes } from './providers.js';
 import { refinementRoutes } from './refinements.js';
 import { runRoutes } from './runs.js';
@@ -43,6 +44,7 @@ export const routes: readonly AnyRoute[] = [
   ...auditRoutes,
   ...memoryRoutes,
   ...webhookRoutes,
+  ...budgetRoutes,
   ...providerRoutes,
   mcpRoute,
   ...a2aRoutes,

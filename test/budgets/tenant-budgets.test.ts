@@ -1,0 +1,201 @@
+import type { DebateStatus } from '../../src/contracts/debate-status.js';
+import type { FanOutStatus } from '../../src/contracts/fan-out-status.js';
+import type { RefinementStatus } from '../../src/contracts/refinement-status.js';
+import type { SessionStatus } from '../../src/contracts/session-status.js';
+import type { TeamStatus } from '../../src/contracts/team-status.js';
+import type { TenantBudget, TenantBudgetList } from '../../src/contracts/tenant-budget.js';
+import { tenantBudgetId } from '../../src/domain/tenant-budget/messages.js';
+import { aDebate, agrees, removeWorkspaces } from '../support/debate-bodies.js';
+import { aFanOut, anAgent, tasks } from '../support/fan-out-bodies.js';
+import { startModelServer, type ModelServer } from '../support/model-server.js';
+import { type Product, startProduct } from '../support/product.js';
+import { aRefinement } from '../support/refinement-bodies.js';
+import { runCli } from '../support/run-cli.js';
+import { aRun, session as sessionStep } from '../support/run-bodies.js';
+import { lane } from '../support/session-bodies.js';
+import { says } from '../support/team-bodies.js';
+
+const budgets = {
+  shared: { max_usd: 1, per: 'month' },
+  racers: { max_tokens: 1_000 },
+  poor: { max_tokens: 0 },
+  asker: { max_tokens: 100, when_used_up: 'ask' },
+  stopped: { max_tokens: 100, when_used_up: 'ask' },
+  thrifty: { max_tokens: 50_000, cheaper_at: 0.01, cheaper_models: { dear: 'cheap' } },
+};
+
+let one: Product;
+let other: Product;
+let models: ModelServer;
+beforeAll(async () => {
+  models = await startModelServer();
+  const environment = {
+    PARLEY_TENANT_BUDGETS: JSON.stringify(budgets),
+    PARLEY_PRICES: JSON.stringify({ 'lab/*': { input: 1, output: 1 } }),
+    OPENAI_COMPATIBLE_API_KEY: 'none',
+  };
+  one = await startProduct(environment);
+  other = await startProduct(environment, one.taskQueue);
+});
+afterAll(async () => {
+  await one?.stop();
+  await other?.stop();
+  await models?.close();
+  removeWorkspaces();
+});
+
+const budgetOf = async (tenant: string, product = one): Promise<TenantBudget> =>
+  (await product.get(`/v1/budgets/${tenant}`)).body;
+/** Polls until it holds: what a call used is told a moment after its end. */
+const until = async (tenant: string, holds: (budget: TenantBudget) => boolean): Promise<TenantBudget> => {
+  for (const deadline = Date.now() + 60_000; ; ) {
+    const budget = await budgetOf(tenant);
+    if (holds(budget)) return budget;
+    if (Date.now() > deadline) throw new Error(`not reached: ${JSON.stringify(budget)}`);
+    await new Promise((resolve) => setTimeout(resolve, 40));
+  }
+};
+const words = (tokens: number, usd = 0) => [{ final: 'yes', usage: { tokens, usd } }];
+const aSession = (tenant: string, tokens: number, usd = 0) => ({
+  tenant,
+  prompt: 'Which?',
+  lanes: [lane('a', words(tokens, usd))],
+});
+const micros = (usd: string): number => Math.round(Number(usd) * 1e6);
+
+describe('the budget of a tenant', () => {
+  test('counts what all its work of all kinds uses, over both workers', async () => {
+    const used: (SessionStatus | RefinementStatus | DebateStatus | TeamStatus | FanOutStatus)[] = await Promise.all([
+      one.run({ ...aSession('shared', 120, 0.02), lanes: [lane('a', words(120, 0.02)), lane('b', words(80, 0.01))] }),
+      other.refinements.run(aRefinement({ tenant: 'shared', versions: ['x'], critiques: [0.95] })),
+      other.debates.run(aDebate({ tenant: 'shared', says: { analyst: [agrees(0.9)] } })),
+      one.teams.run({ tenant: 'shared', agents: [says('a', [{ final: 'done', usage: { tokens: 33, usd: 0.004 } }])] }),
+      other.fanOuts.run(aFanOut({ tenant: 'shared', agents: [anAgent('w')], fan_out: { tasks: tasks(3) } })),
+    ]);
+    const tokens = used.reduce((sum, { spend }) => sum + spend.tokens, 0);
+    const spent = used.reduce((sum, { spend }) => sum + micros(spend.usd), 0);
+    expect(used.every(({ spend }) => spend.tokens > 0)).toBe(true);
+    const budget = await until(
+      'shared',
+      ({ calls, spent: { tokens: told } }) => calls.under_way === 0 && told >= tokens,
+    );
+    expect([budget.spent.tokens, micros(budget.spent.usd)]).toEqual([tokens, spent]);
+    expect(budget).toMatchObject({ limits: { max_usd: '1', max_tokens: null }, per: 'month', state: 'open' });
+    expect(await (await fetch(`${one.url}/metrics`)).text()).toContain(
+      `parley_tenant_budget_limit_usd{tenant="shared"} 1`,
+    );
+  });
+
+  test('is passed by no more than one call, whoever races over it', async () => {
+    const products = [one, other];
+    const ends = await Promise.all(
+      Array.from({ length: 16 }, (_, index) => products[index % 2]!.run(aSession('racers', 90))),
+    );
+    const budget = await until('racers', ({ calls }) => calls.under_way + calls.waiting === 0);
+    expect(budget.spent.tokens).toBe(90 * ends.filter(({ state }) => state === 'COMPLETE').length);
+    expect(budget.spent.tokens).toBeGreaterThanOrEqual(1_000);
+    expect(budget.spent.tokens).toBeLessThanOrEqual(1_090);
+    expect(budget.steps.map(({ step }) => step)).toEqual(['warn', 'stop']);
+  });
+
+  test('that is used up ends work of every kind by EBUDGET, in words that say who can help', async () => {
+    const [session, refinement, debate, team, fanOut, run] = await Promise.all([
+      one.run(aSession('poor', 10)),
+      other.refinements.run(aRefinement({ tenant: 'poor' })),
+      one.debates.run(aDebate({ tenant: 'poor' })),
+      other.teams.run({ tenant: 'poor', agents: [says('a', ['never said'])] }),
+      one.fanOuts.run(aFanOut({ tenant: 'poor' })),
+      // It asks a person what to do with its step.
+      other.runs
+        .start(aRun([sessionStep('ask')], { tenant: 'poor', work_id: 'poor' }))
+        .then((id) => other.runs.until(id, ({ lifecycle }) => lifecycle === 'waiting')),
+    ]);
+    const why = 'the budget of tenant poor: needs';
+    for (const status of [session, refinement, debate, team, fanOut, run]) {
+      expect(JSON.stringify(status)).toContain('EBUDGET');
+      expect(JSON.stringify(status)).not.toContain('internal');
+    }
+    for (const status of [session, refinement, debate, team, fanOut]) expect(JSON.stringify(status)).toContain(why);
+    expect((await budgetOf('poor')).spent).toEqual({ tokens: 0, usd: '0' });
+  });
+
+  test('asks a person: work waits, and goes on by what is answered', async () => {
+    await one.run(aSession('asker', 100));
+    const { id } = await other.start(aSession('asker', 60));
+    const { waiting } = await other.until(id, (status) => status.waiting?.for === 'budget');
+    expect(waiting?.detail).toMatch(/^1 call waits for the budget of tenant asker/);
+    const asking = await until('asker', ({ state, calls }) => state === 'asking' && calls.waiting === 1);
+    expect(asking.left).toEqual({ tokens: 0, usd: null });
+    const raised = await one.post('/v1/budgets/asker', { max_tokens: 500 });
+    expect(raised).toMatchObject({ status: 200, body: { limits: { max_tokens: 500 }, state: 'open' } });
+    expect((await other.until(id, ({ lifecycle }) => lifecycle !== 'running')).state).toBe('COMPLETE');
+    await until('asker', ({ spent }) => spent.tokens === 160);
+  });
+
+  test('asks a person, who may say that it stops; a call that is cancelled waits no longer', async () => {
+    await one.run(aSession('stopped', 100));
+    const [waiting, cancelled] = await Promise.all([
+      one.start(aSession('stopped', 5)),
+      other.start(aSession('stopped', 5)),
+    ]);
+    await until('stopped', ({ calls }) => calls.waiting === 2);
+    await other.post(`/v1/sessions/${cancelled.id}/cancel`, {});
+    await until('stopped', ({ calls }) => calls.waiting === 1);
+    expect((await other.post('/v1/budgets/stopped', { stop: true })).body).toMatchObject({ state: 'stopped' });
+    const ended = await one.until(waiting.id, ({ lifecycle }) => lifecycle !== 'running');
+    expect(ended.lanes[0]?.reason).toMatchObject({ code: 'EBUDGET' });
+    expect(JSON.stringify(ended)).toContain('was stopped by a person');
+  });
+
+  test('asks a cheaper model from its share on', async () => {
+    models.reset();
+    models.mock.on({}, { content: 'yes' });
+    const adapter = { kind: 'openai-compatible' as const, provider: 'lab', model: 'dear', base_url: models.baseUrl };
+    const ask = { tenant: 'thrifty', prompt: 'Which?', lanes: [{ lane_id: 'a', adapter }] };
+    await one.run(aSession('thrifty', 600));
+    await until('thrifty', ({ steps }) => steps.some(({ step }) => step === 'cheaper_model'));
+    expect((await other.run(ask)).state).toBe('COMPLETE');
+    expect(models.bodies().map(({ model }) => model)).toEqual(['cheap']);
+  });
+
+  test('costs a tenant that has none nothing', async () => {
+    await one.run(aSession('free', 10));
+    await expect(one.client.workflow.getHandle(tenantBudgetId(one.taskQueue, 'free')).describe()).rejects.toThrow();
+    const { status, body } = await one.get('/v1/budgets/free');
+    expect([status, (body as { detail: string }).detail]).toEqual([
+      404,
+      'Tenant free has no budget: PARLEY_TENANT_BUDGETS names neither it nor "*", so that nothing limits what it uses.',
+    ]);
+  });
+
+  test('is listed, and answered in words where the answer is wrong', async () => {
+    const { items } = (await other.get('/v1/budgets')).body as TenantBudgetList;
+    expect(items.map(({ tenant }) => tenant)).toEqual(Object.keys(budgets).toSorted());
+    for (const body of [{}, { stop: true, max_usd: 3 }, { max_usd: -1 }, { max_usd: 'all' }])
+      expect((await one.post('/v1/budgets/asker', body)).status).toBe(422);
+    expect((await one.post('/v1/budgets/nobody', { max_usd: 3 })).status).toBe(404);
+  });
+
+  test('is shown and raised in the terminal', async () => {
+    const parley = (...argv: string[]) => runCli({ PARLEY_URL: other.url }, ['budget', ...argv]);
+    expect((await parley()).out.split('\n')).toHaveLength(Object.keys(budgets).length);
+    expect((await parley('shared')).out).toMatch(
+      /^shared {2}open, this month, until \d{4}-\d{2}-01\n {2}0\.\d+ of 1 USD spent, 0 held\n/,
+    );
+    const raised = await parley('poor', '--max-tokens', '100');
+    expect([raised.code, raised.out]).toEqual([0, expect.stringContaining('0 of 100 tokens spent')]);
+    expect((await parley('poor', '--stop')).out).toContain(
+      'Give it more: parley budget poor --max-usd or --max-tokens',
+    );
+    expect((await one.run(aSession('poor', 5))).state).toBe('ERROR');
+    expect(await parley('--max-usd', '5')).toMatchObject({
+      code: 2,
+      notes: expect.stringContaining('name the tenant') as string,
+    });
+    expect(await parley('poor', '--max-usd', 'all')).toMatchObject({
+      code: 2,
+      notes: expect.stringContaining('must be a number') as string,
+    });
+    expect(await parley('free')).toMatchObject({ code: 2, notes: expect.stringContaining('has no budget') as string });
+  });
+});
