@@ -13,6 +13,7 @@ import type { Amount, Operator } from '../src/domain/session/setup.js';
 import type { ContextMessage } from '../src/domain/team/context/message.js';
 import type { ReadAnswer, ReadWord } from '../src/domain/team/effects.js';
 import { answering } from '../src/domain/team/answering.js';
+import type { SharedFolder } from '../src/domain/team/turn-start.js';
 import { overridesOf } from '../src/domain/team/overrides.js';
 import { shapedInstructions } from '../src/domain/template.js';
 import { toFailure } from '../src/failure.js';
@@ -26,6 +27,8 @@ import type { TeamReadsPort } from './team-activities.js';
 import type { ToldCallPorts } from './told-call.js';
 import { ToldText } from './told-text.js';
 import type { AgentTools } from './tools/port.js';
+import { roomOf } from './tools/room.js';
+import { resolveWorkspace, type WorkspaceRules } from './workspace.js';
 
 /** One call of an agent's model (spec 05). */
 export interface AskModelInput extends ToolOwner {
@@ -45,6 +48,10 @@ export interface AskModelInput extends ToolOwner {
   messages: ContextMessage[];
   /** What is told to the team first: the model is asked with what it answers, beside `messages`. Left out: nothing. */
   read?: ReadWord;
+  /** Whose folder a program works in; left out: the agent's own. */
+  folderOf?: string;
+  /** That all agents of the team share in place of folders of their own; left out: none. */
+  workspace?: SharedFolder | null;
   /** model_overrides, as overridesOf takes them. */
   overrides: Record<string, Json>;
   /** Milliseconds; left out: longestModelCallMs. */
@@ -75,6 +82,10 @@ export interface AskModelPorts extends ToldCallPorts, StopHintPorts {
   /** Tools that are not about agents, as models are offered them. */
   tools: Pick<AgentTools, 'ready' | 'list'>;
   teamReads: TeamReadsPort;
+  /** Which folders teams may share. */
+  workspaces: WorkspaceRules;
+  /** Where the folders of agents are. */
+  namespaces: string;
 }
 
 /** Milliseconds that a call may take where nobody says. */
@@ -146,6 +157,16 @@ const lingering = (signal: AbortSignal): AbortSignal => {
   if (signal.aborted) abort();
   else signal.addEventListener('abort', abort, { once: true });
   return later.signal;
+};
+
+/** Where a program works: in the folder of its agent's tools; what is only read it does not get, as it could write there. */
+const folderFor = async (
+  { adapter, workId, agentId, folderOf = agentId, workspace = null }: AskModelInput,
+  { workspaces, namespaces }: AskModelPorts,
+): Promise<string | undefined> => {
+  if (adapter.kind !== 'command' || workspace?.isReadOnly) return undefined;
+  const path = workspace && (await resolveWorkspace(workspace.path, workspaces, workspace.ofRun));
+  return await roomOf(namespaces, { workId, folderOf, workspace: path === null ? null : { path, isReadOnly: false } });
 };
 
 /**
@@ -242,7 +263,14 @@ const callModel = async (input: AskModelInput, stopped: AbortSignal, ports: AskM
           return failed('invalid_request', `model_overrides.model: ${faults.join('; ')}`, noAmount);
         let answered: Answered;
         try {
-          answered = await ask(agents, call, AbortSignal.any([signal, late, stopped, endless.signal]), trace, hear);
+          const folder = await folderFor(input, ports);
+          answered = await ask(
+            agents,
+            { ...call, folder },
+            AbortSignal.any([signal, late, stopped, endless.signal]),
+            trace,
+            hear,
+          );
         } catch (error) {
           const usage = paid(error instanceof AskError ? error.usage : noAmount);
           // A worker that stops leaves the call to another; whoever cancels it hears what it had said.

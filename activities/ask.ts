@@ -26,6 +26,8 @@ export interface AskInput {
   maxTokens?: number | null;
   /** The folder that a program runs in. */
   workspace?: string;
+  /** Of an agent of a team: see `AgentRequest`. */
+  folder?: string | undefined;
   /** Of a model whose adapter names none. */
   temperature?: number;
   /** Whose call it is, where a provider's limits make calls wait. */
@@ -106,6 +108,7 @@ export const ask = async (
       maxTokens: input.maxTokens ?? null,
       temperature: input.temperature ?? null,
       workspace: input.workspace,
+      folder: input.folder,
       ...(input.messages && { messages: input.messages }),
       ...(input.tools && { tools: input.tools }),
       callsBefore: input.callsBefore,

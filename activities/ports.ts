@@ -26,6 +26,11 @@ export interface AgentRequest {
   temperature?: number | null;
   /** A folder that programs run in, as the only one they can write; left out: an empty one of their own. */
   workspace?: string | undefined;
+  /**
+   * The folder of an agent of a team, which its tools work in: a program in a sandbox works there. One that the operator trusts stays where
+   * the worker is, as an agent could put there what it would then run, and is told by PARLEY_FOLDER. Left out: it has none.
+   */
+  folder?: string | undefined;
   /** How many calls of this agent ended before this one: a script plays on from there (spec 10 "scripted"). */
   callsBefore: number;
   /** Whose call it is, and how urgent, where a provider's limits make calls wait; left out: the default tenant's, silver. */

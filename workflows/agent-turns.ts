@@ -307,9 +307,10 @@ export class AgentTurns {
 
   private needsPlace(agentId: string): boolean {
     const { agents, setup } = this.options.state();
-    const { tools: allowed = null, template } = agentOf({ agents }, agentId)?.plan ?? {};
+    const { tools: allowed = null, template, adapter } = agentOf({ agents }, agentId)?.plan ?? {};
     const tools = grantedTools({ allowed, capabilities: template?.capabilities ?? null }) ?? [];
-    return setup.workspace !== undefined || tools.some((name) => !teamTools.has(name));
+    const isProgram = adapter?.kind === 'command';
+    return setup.workspace !== undefined || isProgram || tools.some((name) => !teamTools.has(name));
   }
 
   private thrown(agentId: string, run: number, code: string, message: string): void {

@@ -15,7 +15,7 @@ import type { TurnWord } from '../src/domain/team/effects.js';
 import type { TurnStart } from '../src/domain/team/turn-start.js';
 import { createCalls, type Fault } from './calls.js';
 import { directivesQuery, teamSignal, turnSignal } from './messages.js';
-import { bus, modelCalls, toolsOn, trace } from './options.js';
+import { bus, modelCallsOn, toolsOn, trace } from './options.js';
 import { Outbox } from './outbox.js';
 import { refusal, rootMessage } from './work.js';
 
@@ -101,7 +101,10 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
     // One that reads first is told by what model it is answered.
     const model = read ? undefined : state.turn.model;
     const summary = round === 1 ? agentId : `${agentId}, round ${round}`;
-    const asked = await modelCalls.askModel.executeWithOptions({ summary }, [
+    // A program works where the agent's files are; any worker asks a model.
+    const isProgram = start.adapter.kind === 'command';
+    const { hostQueue, workspace } = start.place;
+    const asked = await modelCallsOn(isProgram ? hostQueue : null).askModel.executeWithOptions({ summary }, [
       {
         workId: teamId,
         traceId: start.traceId,
@@ -119,6 +122,7 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
         overrides: model === undefined ? start.overrides : { ...start.overrides, model },
         callsBefore: start.callsBefore + round - 1,
         answerId: `call-${run}-${round}${start.wentBack ? `-${start.wentBack}` : ''}`,
+        ...(isProgram && { folderOf: start.folderOf, workspace }),
         ...(epoch > 0 && { epoch }),
         ...(read && { read: { epoch, event: { ...read, type: 'READ', agentId, run } } }),
       },

@@ -171,13 +171,16 @@ export const foldersOn = (queue: Queue): ActivityInterfaceFor<Folders> =>
     retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 5 },
   });
 
-/** A team's model call: what goes wrong with the model is an answer. A stopped one is waited for, as it says how far it had come. */
-export const modelCalls = proxyActivities<Pick<Activities, 'askModel'>>({
-  startToCloseTimeout: '1 hour',
-  heartbeatTimeout: '10 seconds',
-  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 3 },
-});
+type Models = Pick<Activities, 'askModel'>;
+/** A team's model call, for a program on the machine with the team's folders: what goes wrong with the model is an answer. A stopped one is waited for, as it says how far it had come. */
+export const modelCallsOn = (queue: Queue): ActivityInterfaceFor<Models> =>
+  proxyActivities<Models>({
+    ...on(queue),
+    startToCloseTimeout: '1 hour',
+    heartbeatTimeout: '10 seconds',
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 3 },
+  });
 
 type Tools = Pick<ToolActivities, 'callTool'>;
 /** A call of a tool, on the machine with the team's folders; what must not be done twice is not. */

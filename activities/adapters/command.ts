@@ -50,11 +50,12 @@ const startProgram = async (
     PARLEY_DIVERSITY_SEED: String(request.diversitySeed),
     // A program in a namespace is a worker: by this parley itself refuses to start workers for it.
     ...(request.workspace !== undefined && { PARLEY_WORKER: request.workId }),
+    ...(request.folder !== undefined && { PARLEY_FOLDER: request.folder }),
     ...env,
   };
   const input = stdin ?? request.prompt;
   if (!isTrusted(argv, trustedCommands))
-    return await startSandboxed({ argv, env: added, stdin: input }, sandbox, request.workspace);
+    return await startSandboxed({ argv, env: added, stdin: input }, sandbox, request.workspace ?? request.folder);
   refuseSubverting(env);
   return await startTrusted(
     { argv, env: cleanEnvironment(environment, added), stdin: input },

@@ -9,7 +9,10 @@ const isName = (text: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/.t
  * The folder that a call works in: the team's own, else the agent's below the team's in `namespaces`, which is there until what
  * is kept of the team goes.
  */
-export const roomOf = async (namespaces: string, { workId, folderOf, workspace }: ToolCall): Promise<string> => {
+export const roomOf = async (
+  namespaces: string,
+  { workId, folderOf, workspace }: Pick<ToolCall, 'workId' | 'folderOf' | 'workspace'>,
+): Promise<string> => {
   if (workspace) return workspace.path;
   for (const id of [workId, folderOf])
     if (!isName(id)) throw new ParleyError('invalid_request', `${JSON.stringify(id)} is no id of a team or an agent`);

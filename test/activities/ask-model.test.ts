@@ -14,6 +14,7 @@ import { createOperator } from '../../src/operator.js';
 import { spanIds } from '../../src/tracing.js';
 import { contextMessage } from '../support/agent-messages.js';
 import { type ModelServer, startModelServer } from '../support/model-server.js';
+import { scratchFolder } from '../support/scratch.js';
 import { type AdapterInput, agentsOf } from './adapters/agents.js';
 
 let models: ModelServer;
@@ -88,7 +89,8 @@ const start = (
   });
   const tools = { ready: () => Promise.resolve(), list: () => [listFiles, readFile] };
   const link = { directives: async () => ({ ended: [] }) };
-  const ports = { agents, bus, link, metrics, tools, operator, teamReads: { read } };
+  const folders = { namespaces: scratchFolder(), workspaces: { allowed: [], dataFolder: scratchFolder() } };
+  const ports = { agents, bus, link, metrics, tools, operator, teamReads: { read }, ...folders };
   const asked = environment.run((given: AskModelInput) => askModel(given, ports), input) as Promise<AskedModel>;
   return { asked, told, environment };
 };

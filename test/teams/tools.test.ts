@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Product, startProduct } from '../support/product.js';
@@ -42,6 +42,27 @@ describeWithBubblewrap('agents of a team that have tools', () => {
     expect([room('a', 'b.txt'), room('b', 'b.txt')]).toEqual(['aa', 'bb']);
     expect(room('a', 'c.txt')).toBe('a\n');
     expect(notes().toSorted()).toEqual(['a', 'b']);
+  });
+
+  test('that are programs work where their tools do, beside nobody else', async () => {
+    const argv = [
+      'sh',
+      '-c',
+      'cat in.txt 2>/dev/null || echo \'<write_file>{"path":"in.txt","content":"by its tool"}</write_file>\'; ls > seen.txt; ls .. | wc -l',
+    ];
+    const agents = ['a', 'b'].map((agent_id) => ({
+      agent_id,
+      prompt: 'Go.',
+      adapter: { kind: 'command' as const, argv },
+      tools: ['write_file'],
+    }));
+    const { id, agents: ended } = await product.teams.run({ agents });
+    for (const { result } of ended) expect(result).toMatch(/^by its tool\s*1$/);
+    const { id: other } = await product.teams.run({ agents, workspace: { path: shared } });
+    expect(readdirSync(shared).toSorted()).toEqual(['in.txt', 'seen.txt']);
+    expect(readFileSync(join(product.data, 'namespaces', id, 'a', 'seen.txt'), 'utf8')).toContain('in.txt');
+    expect(existsSync(join(product.data, 'namespaces', other))).toBe(false);
+    for (const name of ['in.txt', 'seen.txt']) rmSync(join(shared, name));
   });
 
   test('do with them what their list and their template allow', async () => {
