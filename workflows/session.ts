@@ -10,7 +10,7 @@ import {
 import type { Json } from '../src/contracts/frames.js';
 import type { SessionStatus } from '../src/contracts/session-status.js';
 import { sessionTurns } from '../src/domain/session/turns.js';
-import { available, ledgerOf, noAmount, subtract } from '../src/domain/budget.js';
+import { add, available, ledgerOf, noAmount, subtract } from '../src/domain/budget.js';
 import { checkRoom, outOfBudget, postFrames } from '../src/domain/external-lane.js';
 import {
   closeFeed,
@@ -23,7 +23,7 @@ import {
   type FeedReport,
 } from '../src/domain/feed.js';
 import { hasEnded } from '../src/domain/lane.js';
-import type { CallSetup, SessionSetup } from '../src/domain/session/setup.js';
+import type { Amount, CallSetup, SessionSetup } from '../src/domain/session/setup.js';
 import * as prompts from '../src/domain/prompts.js';
 import { shifted } from '../src/domain/shift.js';
 import { mergeTexts } from '../src/domain/session/result.js';
@@ -36,6 +36,7 @@ import { toFailure } from '../src/failure.js';
 import { callersTenant } from './calls.js';
 import { directivesQuery, framesUpdate, reportSignal } from './messages.js';
 import { bus, calls, lanes, memories } from './options.js';
+import { openWorkAccount } from '../src/domain/work-account.js';
 import { openWork, type WorkState } from '../src/domain/work-state.js';
 import { isTimeout, refusal, rootMessage, usageIn, WorkLoop, type WorkKind } from './work.js';
 
@@ -90,6 +91,12 @@ export async function session(
     groups: [],
     judgeCalls: 0,
   };
+  // One that began before it kept a ledger has spent what its lanes and its own calls used.
+  const { overhead = noAmount } = state.work as { overhead?: Amount };
+  state.work.ledger ??= openWorkAccount(
+    setup.budget,
+    state.work.lanes.reduce((sum, { isKept, usage }) => (isKept ? sum : add(sum, usage)), overhead),
+  );
   const loop = new WorkLoop(sessionKind, state, setup.webhooks);
   let updates = 0;
   // Made inside the scope that an outside cancel does not reach: lanes are asked to stop first, and cancelled only then.

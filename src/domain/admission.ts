@@ -1,5 +1,6 @@
-import { budgetFaults, type Ledger } from './budget.js';
+import type { LedgerState } from './ledger/state.js';
 import type { Amount, WindowLimits } from './session/setup.js';
+import { faultsOf } from './work-account.js';
 import { windowFaults, type AdapterControl, type Fault } from './window.js';
 
 /**
@@ -8,7 +9,7 @@ import { windowFaults, type AdapterControl, type Fault } from './window.js';
  */
 export const admit = (call: {
   estimate: Amount;
-  ledger: Ledger;
+  ledger: LedgerState;
   window: WindowLimits;
   inFlight: number;
   used: Amount;
@@ -18,7 +19,7 @@ export const admit = (call: {
 }): Fault[] => {
   const faults = [
     ...windowFaults(call.inFlight, call.used, call.estimate, call.window),
-    ...budgetFaults(call.ledger, call.estimate),
+    ...faultsOf(call.ledger, call.estimate),
     ...call.faults,
   ];
   if (call.control?.status === 'DRAINING') {

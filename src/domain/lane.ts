@@ -53,7 +53,8 @@ export interface Lane {
   firstAt: number | null;
   endedAt: number | null;
   reason: LaneReason | null;
-  reserved: Amount;
+  /** Number of the call that holds a part of the session's budget; left out: none does. */
+  call?: number;
   usage: Amount;
   /** Of `usage`, what earlier attempts used: a worker's death gives no money back. */
   earlier: Amount;
@@ -78,7 +79,6 @@ export const openLane = (setup: LaneSetup, order: number): Lane => ({
   firstAt: null,
   endedAt: null,
   reason: null,
-  reserved: noAmount,
   usage: noAmount,
   earlier: noAmount,
   counts: { lost: 0, late: 0, duplicates: 0, refused: 0 },
@@ -114,7 +114,7 @@ export const stepLane = (
   const next: Lane = { ...lane, ...change, state: taken.to };
   if (isTerminal(laneMachine, taken.to)) {
     next.endedAt = now;
-    next.reserved = noAmount;
+    delete next.call;
   }
   return { lane: next, step: taken };
 };

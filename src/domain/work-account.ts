@@ -1,9 +1,10 @@
-import { available, type BudgetLimits, noAmount } from './budget.js';
+import { add, available, budgetFaults, type BudgetLimits, noAmount } from './budget.js';
 import { openAccount } from './ledger/accounts.js';
 import { reserveCall } from './ledger/reserve.js';
 import { reportUse, settleCall } from './ledger/settle.js';
 import { type Account, type AccountTerms, booksOf, emptyLedger, findCall, type LedgerState } from './ledger/state.js';
 import type { Amount } from './session/setup.js';
+import type { Fault } from './window.js';
 
 /**
  * The budget of a piece of work, as the one account of a ledger that the work carries (decision 29): it tells no steps, knows no
@@ -74,9 +75,21 @@ export const holdCall = (
   return { ledger: result.ledger, call };
 };
 
+/** Every limit that `amount` does not fit; what reaches one exactly fits. */
+export const faultsOf = (ledger: LedgerState, amount: Amount): Fault[] =>
+  budgetFaults(booksOf(accountOf(ledger)), amount);
+
 /** A call that streams has used so much by now: beyond what it holds it holds that. */
 export const useSoFar = (ledger: LedgerState, call: number, used: Amount): LedgerState =>
   reportUse(ledger, { accountId, number: call }, countable(used)).ledger;
+
+/** What a call under way holds; nothing, where it has ended. */
+export const heldBy = (ledger: LedgerState, call: number): Amount =>
+  findCall(ledger, { accountId, number: call })?.amount ?? noAmount;
+
+/** A call under way holds so much more. */
+export const holdMore = (ledger: LedgerState, call: number, more: Amount): LedgerState =>
+  useSoFar(ledger, call, add(heldBy(ledger, call), more));
 
 /** Spends what was used by no call that holds anything. */
 export const pay = (ledger: LedgerState, used: Amount): LedgerState =>

@@ -4,7 +4,10 @@ import { addsUp } from '../../src/domain/ledger/settle.js';
 import type { LedgerState } from '../../src/domain/ledger/state.js';
 import {
   endCall,
+  faultsOf,
+  heldBy,
   holdCall,
+  holdMore,
   leftOf,
   openCall,
   openWorkAccount,
@@ -69,6 +72,20 @@ describe('the account of a piece of work', () => {
     const grown = useSoFar(ledger, call, amount(6, 1));
     expect([reservedOf(grown), spentOf(grown)]).toEqual([amount(6, 1), noAmount]);
     expect(useSoFar(endCall(grown, call, amount(6, 1)), call, amount(20))).toHaveProperty('calls', []);
+  });
+  test('holds more for a call that is given a share of what others left, as long as it is open', () => {
+    const { ledger, call } = held(openWorkAccount(limits(10)), 4);
+    const more = holdMore(ledger, call, amount(3, 1));
+    expect([heldBy(more, call), reservedOf(more)]).toEqual([amount(7, 1), amount(7, 1)]);
+    expect(faultsOf(more, amount(4))).toEqual([
+      { code: 'EBUDGET', message: 'needs 4 tokens; 3 of max_tokens 10 are left' },
+    ]);
+    const ended = endCall(more, call, amount(2));
+    expect([heldBy(ended, call), holdMore(ended, call, amount(3)), faultsOf(ended, amount(8))]).toEqual([
+      noAmount,
+      ended,
+      [],
+    ]);
   });
   test('gives no number twice, however calls end', () => {
     let ledger = openWorkAccount(limits(null));

@@ -1,12 +1,14 @@
 import type { Json } from '../../src/contracts/frames.js';
 import type { SessionDurableEvent } from '../../src/contracts/session-events.js';
 import { openSessionSchema, type OpenSessionBody } from '../../src/contracts/session.js';
+import { add, noAmount, subtract } from '../../src/domain/budget.js';
 import type { LaneReport } from '../../src/domain/lane.js';
-import type { Operator } from '../../src/domain/session/setup.js';
+import type { Amount, Operator } from '../../src/domain/session/setup.js';
 import { setUpSession } from '../../src/domain/session/set-up-session.js';
 import { nextDue, stepSession } from '../../src/domain/session/session.js';
 import type { SessionEffect, SessionEvent } from '../../src/domain/session/step.js';
-import { openSessionState, type Session } from '../../src/domain/session/state.js';
+import { openSessionState, spent, type Session } from '../../src/domain/session/state.js';
+import { heldBy } from '../../src/domain/work-account.js';
 
 export const freeOperator: Operator = {
   policyFault: () => null,
@@ -119,6 +121,16 @@ export class Play {
   }
   lane(laneId: string): Session['lanes'][number] {
     return this.session.lanes.find((lane) => lane.setup.laneId === laneId)!;
+  }
+  /** What a lane holds of the budget. */
+  held(laneId: string): Amount {
+    const { call } = this.lane(laneId);
+    return call === undefined ? noAmount : heldBy(this.session.ledger, call);
+  }
+  /** What calls of the session's own have used. */
+  get overhead(): Amount {
+    const { lanes } = this.session;
+    return subtract(spent(this.session), lanes.map(({ usage, isKept }) => (isKept ? noAmount : usage)).reduce(add));
   }
   get lanes(): string {
     return this.session.lanes

@@ -1,19 +1,20 @@
 import { admit } from '../admission.js';
-import { add, ledgerOf, usd } from '../budget.js';
+import { add, usd } from '../budget.js';
+import { reservedOf, spentOf } from '../work-account.js';
 import type { CallSetup } from './setup.js';
-import { reserved, running, spent, type CallRecord, type Session } from './state.js';
+import { running, type CallRecord, type Session } from './state.js';
 import { effectiveWindow, type Fault } from '../window.js';
 
 /** Every guard that a call fails at this moment, [] when it may be made: window_ok, budget_ok, policy_ok (spec 01). */
 export const admissionFaults = (session: Session, call: CallSetup, now: number): Fault[] => {
-  const { setup, lanes } = session;
+  const { setup, lanes, ledger } = session;
   const control = lanes.findLast((lane) => lane.setup.adapterKey === call.adapterKey && lane.control !== null)?.control;
   return admit({
     estimate: call.estimate,
-    ledger: ledgerOf(setup.budget, reserved(session), spent(session)),
+    ledger,
     window: effectiveWindow(setup.window, control ?? null, now, setup.policy.pause_grace_ms),
     inFlight: running(session).filter((lane) => lane.state !== 'INIT').length,
-    used: add(reserved(session), spent(session)),
+    used: add(reservedOf(ledger), spentOf(ledger)),
     faults: call.faults,
     control: control ?? null,
   });

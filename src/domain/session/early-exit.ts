@@ -1,14 +1,15 @@
 import { isDecided, type Agreement } from '../agreement.js';
-import { add, noAmount, subtract, usd } from '../budget.js';
+import { subtract, usd } from '../budget.js';
 import { iso } from '../instant.js';
 import type { Lane } from '../lane.js';
 import { atLeast } from '../numbers.js';
+import { holdMore } from '../work-account.js';
 import { agreementAmong, hasQuorum, leaderHasFinal, presentVotes } from './agreement.js';
 import type { SessionDraft } from './draft.js';
-import { cancelLanes, replaceLane } from './lanes.js';
+import { cancelLanes } from './lanes.js';
 import { leaderChanged } from './provisional.js';
 import { reconciliationOf } from './result.js';
-import { isEscalation, running, votesOf, type Session } from './state.js';
+import { isEscalation, reserved, running, votesOf, type Session } from './state.js';
 
 /** A premium lane that was called in because of doubt is heard out: what made it necessary must not end it. */
 export const awaitsPremium = (session: Session): boolean =>
@@ -42,20 +43,19 @@ const isBronze = (lane: Lane): boolean => lane.setup.tier === 'bronze';
 
 export const cancelBronze = (draft: SessionDraft): void => {
   const { session } = draft;
-  draft.freed = running(session)
-    .filter(isBronze)
-    .reduce((sum, lane) => add(sum, subtract(lane.reserved, lane.usage)), noAmount);
+  const held = reserved(session);
   cancelLanes(draft, { code: 'early_exit', message: 'the others agree enough' }, isBronze);
+  draft.freed = subtract(held, reserved(session));
   session.earlyExited = true;
 };
 
 /** What the cancelled lanes had left goes in equal parts to those still running. */
 export const reallocateBudget = (draft: SessionDraft): void => {
-  const { freed, now, events } = draft;
-  const premium = running(draft.session).filter((lane) => !isBronze(lane));
+  const { session, freed, now, events } = draft;
+  const premium = running(session).filter((lane) => !isBronze(lane));
   const part = (amount: number): number => Math.floor(amount / Math.max(1, premium.length));
   const share = { tokens: part(freed.tokens), usdMicros: part(freed.usdMicros) };
-  for (const lane of premium) replaceLane(draft, { ...lane, reserved: add(lane.reserved, share) });
+  for (const { call } of premium) if (call !== undefined) session.ledger = holdMore(session.ledger, call, share);
   events.push({
     event: 'budget',
     data: {

@@ -53,7 +53,6 @@ export const forkSession = (
     dispatchedAt: null,
     firstAt: null,
     endedAt: now - (last - (lane.endedAt ?? last)),
-    reserved: noAmount,
     earlier: noAmount,
     control: null,
     window: null,

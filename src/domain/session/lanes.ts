@@ -1,7 +1,8 @@
 import type { LaneReason } from '../../contracts/session-status.js';
 import { answerFault } from '../answer-limit.js';
-import { noAmount, usd } from '../budget.js';
+import { noAmount, subtract, usd } from '../budget.js';
 import { iso } from '../instant.js';
+import type { LedgerState } from '../ledger/state.js';
 import type { LaneEventName } from '../lane-machine.js';
 import {
   applyReport,
@@ -16,12 +17,22 @@ import {
 } from '../lane.js';
 import { admissionFaults } from './admission.js';
 import { note, type SessionDraft } from './draft.js';
-import type { LaneSetup } from './setup.js';
+import type { Amount, LaneSetup } from './setup.js';
 import { running, type Session } from './state.js';
 import { admissionOrder } from '../tier.js';
+import { endCall, holdCall, pay, useSoFar } from '../work-account.js';
 
-export const replaceLane = ({ session }: SessionDraft, lane: Lane): void => {
-  session.lanes = session.lanes.map((other) => (other.order === lane.order ? lane : other));
+/** A lane that runs holds what it has used so far, and more than that while its reservation is; what has ended is spent. */
+const booked = (ledger: LedgerState, before: Lane, after: Lane): LedgerState => {
+  if (after.call !== undefined) return useSoFar(ledger, after.call, after.usage);
+  if (before.call !== undefined) return endCall(ledger, before.call, after.usage);
+  return pay(ledger, subtract(after.usage, before.usage));
+};
+
+const replaceLane = ({ session }: SessionDraft, lane: Lane): void => {
+  const before = session.lanes.find((other) => other.order === lane.order);
+  if (before) session.ledger = booked(session.ledger, before, lane);
+  session.lanes = session.lanes.map((other) => (other === before ? lane : other));
 };
 
 const tellOfLane = (draft: SessionDraft, lane: Lane, taken: LaneStep): void => {
@@ -86,6 +97,14 @@ export const addPremiumLane = (draft: SessionDraft): void => {
   );
 };
 
+/** Holds what a lane is likely to use, that has been found to fit. */
+const hold = ({ session }: SessionDraft, estimate: Amount): Pick<Lane, 'call'> => {
+  const held = holdCall(session.ledger, estimate);
+  if ('faults' in held) return {};
+  session.ledger = held.ledger;
+  return { call: held.call };
+};
+
 /** Every guard that fails is named (spec 01 "Lane machine"). */
 const admitLane = (draft: SessionDraft, lane: Lane): void => {
   const faults = admissionFaults(draft.session, lane.setup, draft.now);
@@ -98,7 +117,7 @@ const admitLane = (draft: SessionDraft, lane: Lane): void => {
   const [first] = faults;
   const change: Partial<Lane> = first
     ? { reason: { ...first, ...(faults.length > 1 ? { all: faults } : {}) } }
-    : { reserved: lane.setup.estimate };
+    : hold(draft, lane.setup.estimate);
   const taken = stepLane(lane, 'ADMIT', draft.now, change, facts);
   replaceLane(draft, taken.lane);
   tellOfLane(draft, taken.lane, taken.step);

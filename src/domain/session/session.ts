@@ -1,4 +1,3 @@
-import { add } from '../budget.js';
 import { iso } from '../instant.js';
 import { hasEnded } from '../lane.js';
 import { isTerminal, step, type Machine } from '../machine.js';
@@ -19,10 +18,10 @@ import { nextMove } from './next.js';
 import { emitProvisional, emitRevision, expireProvisional, provisionalDue } from './provisional.js';
 import { askForRatings, weigh } from './reputation.js';
 import { askScorer, scoreOf, takeScore } from './scoring.js';
-import type { Amount } from './setup.js';
 import { allEnded, type Session } from './state.js';
 import type { SessionEffect, SessionEvent, SessionStep } from './step.js';
 import { describeWaiting, waitingFor } from '../waiting.js';
+import { pay } from '../work-account.js';
 
 export const machineOf = (
   session: Session,
@@ -86,20 +85,21 @@ const take = (draft: SessionDraft, event: SessionEvent): void => {
     case 'GROUP_ENDED':
       endGroup(draft, event.group, event.message);
       return;
+    // Money that a call of the session's own has used is spent, even when nobody waits for its answer any more.
     case 'SCORED':
-      pay(draft, event.usage);
+      session.ledger = pay(session.ledger, event.usage);
       if (isOver(session)) session.dropped += 1;
       else takeScore(draft, event);
       return;
     case 'ARBITER_RESULT':
-      pay(draft, event.record.usage);
+      session.ledger = pay(session.ledger, event.record.usage);
       if (session.state === 'ARBITER') {
         session.arbiter = unlessEmpty(event.record);
         transition(draft, 'ARBITER_RESULT');
       } else session.dropped += 1;
       return;
     case 'MERGED':
-      pay(draft, event.record.usage);
+      session.ledger = pay(session.ledger, event.record.usage);
       if (session.state === 'RECONCILING' && session.merge === null) session.merge = unlessEmpty(event.record);
       else session.dropped += 1;
       return;
@@ -113,11 +113,6 @@ const take = (draft: SessionDraft, event: SessionEvent): void => {
     case 'TICK':
       return;
   }
-};
-
-/** Money that a call of the session's own has used is spent, even when nobody waits for its answer any more. */
-const pay = ({ session }: SessionDraft, usage: Amount): void => {
-  session.overhead = add(session.overhead, usage);
 };
 
 /** Follows every transition the facts allow, one at a time, until nothing more can happen without a new event. */

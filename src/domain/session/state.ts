@@ -5,6 +5,8 @@ import type { Lane } from '../lane.js';
 import { answerOf, contributes, isRunning, openLane } from '../lane.js';
 import { isVote, type Vote } from '../agreement.js';
 import { add, noAmount, subtract } from '../budget.js';
+import type { LedgerState } from '../ledger/state.js';
+import { openWorkAccount, reservedOf, spentOf } from '../work-account.js';
 import type { Amount, SessionSetup } from './setup.js';
 
 export interface ProvisionalRecord {
@@ -66,8 +68,8 @@ export interface Session {
   frozen: { votes: Vote[]; partition: string[][] | null } | null;
   arbiter: CallRecord | null;
   merge: CallRecord | null;
-  /** Usage of judge, arbiter and merge calls. */
-  overhead: Amount;
+  /** The budget: what lanes that run hold, and what those that have ended and the calls of judge, arbiter and merge used. */
+  ledger: LedgerState;
   waiting: WaitingRecord | null;
   result: SessionResult | null;
   error: SessionErrorBody | null;
@@ -96,7 +98,7 @@ export const openSessionState = (setup: SessionSetup, now: number): Session => (
   frozen: null,
   arbiter: null,
   merge: null,
-  overhead: noAmount,
+  ledger: openWorkAccount(setup.budget),
   waiting: null,
   result: null,
   error: null,
@@ -140,9 +142,10 @@ export const scoreKey = (votes: readonly Vote[]): string =>
 
 export const isScored = (session: Session): boolean => session.setup.policy.agreement.method === 'judge';
 
+/** What lanes have used that still hold a part of the budget. */
+const underWay = ({ lanes }: Session): Amount =>
+  lanes.reduce<Amount>((sum, { call, usage }) => (call === undefined ? sum : add(sum, usage)), noAmount);
 /** What this session itself has spent: what a lane cost that it was forked with was paid by another. */
-export const spent = (session: Session): Amount =>
-  session.lanes.reduce<Amount>((sum, lane) => (lane.isKept ? sum : add(sum, lane.usage)), session.overhead);
+export const spent = (session: Session): Amount => add(spentOf(session.ledger), underWay(session));
 /** What running lanes hold and have not used yet. */
-export const reserved = (session: Session): Amount =>
-  session.lanes.reduce<Amount>((sum, lane) => add(sum, subtract(lane.reserved, lane.usage)), noAmount);
+export const reserved = (session: Session): Amount => subtract(reservedOf(session.ledger), underWay(session));

@@ -26,10 +26,10 @@ describe('a session that is dispatched', () => {
     const refused = { policyFault: (_: string, __: unknown, tier: string) => (tier === 'gold' ? 'no gold' : null) };
     const play = new Play({ lanes: [{ lane_id: 'a', tier: 'gold' }, 'b'] }, refused).take({ type: 'FAN_OUT' });
     expect(play.lanes).toBe('a REJECTED ESEC, b ADMITTED');
-    expect(play.lane('b').reserved).toEqual({ tokens: 10, usdMicros: 0 });
+    expect(play.held('b')).toEqual({ tokens: 10, usdMicros: 0 });
     play.report('b', { type: 'DISPATCH_ERR', code: 'EAGENTDOWN', message: 'no route' });
     expect(play.path).toEqual(['FAN_OUT>DISPATCHED', 'DISPATCH_ERR>ERROR']);
-    expect(play.lane('b').reserved).toEqual({ tokens: 0, usdMicros: 0 });
+    expect(play.held('b')).toEqual({ tokens: 0, usdMicros: 0 });
     expect(play.session.error).toMatchObject({
       code: 'ECONSENSUS',
       message: 'no lane could be dispatched: a: ESEC no gold; b: EAGENTDOWN no route',

@@ -125,12 +125,12 @@ describe('after its end a session', () => {
       .scored([['a']], 'a:final')
       .tick();
     play.take({ type: 'GROUP_ENDED', group: 'lanes-1', message: 'over' });
-    const { steppedAt: _, dropped, overhead, lanes, ...rest } = play.session;
-    const { steppedAt: __, dropped: ___, overhead: ____, lanes: were, ...was } = before;
+    const { steppedAt: _, dropped, ledger: _ledger, lanes, ...rest } = play.session;
+    const { steppedAt: __, dropped: ___, ledger: ____, lanes: were, ...was } = before;
     expect(rest).toEqual(was);
     expect(dropped).toBe(8);
     // Money that was spent is told, whenever it is heard of.
-    expect(overhead.tokens).toBe(4 + 4 + 3);
+    expect(play.overhead.tokens).toBe(4 + 4 + 3);
     expect(lanes.map(({ state: is, answer: said, reason }) => [is, said, reason])).toEqual(
       were.map(({ state: is, answer: said, reason }) => [is, said, reason]),
     );

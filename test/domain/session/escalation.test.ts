@@ -16,7 +16,8 @@ describe('an escalation', () => {
     const play = new Play({ policy }).open().finals(doubt);
     expect(play.way).toBe('FINAL>BUFFERING, ALL_ENDED>DEADLINE, ESCALATE>BUFFERING');
     expect(play.effects.at(-1)).toEqual({ type: 'run_lanes', group: 'lanes-2', lanes: ['p'] });
-    expect(play.lane('p')).toMatchObject({ state: 'ADMITTED', setup: { tier: 'gold' }, reserved: { tokens: 10 } });
+    expect(play.lane('p')).toMatchObject({ state: 'ADMITTED', setup: { tier: 'gold' } });
+    expect(play.held('p').tokens).toBe(10);
     expect(play.logs).toEqual(['escalated: low_confidence']);
     play.report('p', { type: 'DISPATCH_OK' }).final('p', 'blue');
     expect(play.way).toBe(
@@ -219,11 +220,7 @@ describe('an arbiter', () => {
 
   test('whose answer nobody waits for any more is paid and counted', () => {
     const play = of().cancel().take(arbiterAnswers('blue', 7));
-    expect(play.session).toMatchObject({
-      state: 'CANCELLED',
-      dropped: 1,
-      overhead: { tokens: 4, usdMicros: 7 },
-      arbiter: null,
-    });
+    expect(play.session).toMatchObject({ state: 'CANCELLED', dropped: 1, arbiter: null });
+    expect(play.overhead).toEqual({ tokens: 4, usdMicros: 7 });
   });
 });

@@ -153,7 +153,7 @@ describe('a fork of a session', () => {
       expect(outcome(playOn(again, rest))).toEqual(outcome(whole));
       // What the kept lanes used was paid by the first.
       const own = fork.session.lanes.filter(({ setup }) => !kept.includes(setup.laneId));
-      const used = own.reduce((sum, lane) => sum + lane.usage.tokens, fork.session.overhead.tokens);
+      const used = own.reduce((sum, lane) => sum + lane.usage.tokens, fork.overhead.tokens);
       expect(spent(fork.session).tokens).toBe(used);
     }
   });

@@ -2,12 +2,15 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { sessionEventSchema, type SessionDurableEvent } from '../../../src/contracts/session-events.js';
 import { sessionStatusSchema } from '../../../src/contracts/session-status.js';
+import { noAmount } from '../../../src/domain/budget.js';
 import { hasEnded } from '../../../src/domain/lane.js';
+import { addsUp } from '../../../src/domain/ledger/settle.js';
 import { isOver, nextDue } from '../../../src/domain/session/session.js';
 import { spent, type Session } from '../../../src/domain/session/state.js';
 import type { SessionEffect } from '../../../src/domain/session/step.js';
 import { sessionStatus } from '../../../src/domain/session/view.js';
 import { isEmptyAnswer } from '../../../src/domain/text.js';
+import { heldBy, reservedOf } from '../../../src/domain/work-account.js';
 import { playOut, randomPlay, type RandomPlay } from '../../support/random-play.js';
 
 interface Moment {
@@ -54,7 +57,7 @@ const never = (isWrong: (moment: Moment) => boolean): void =>
 const settled = (session: Session): unknown => ({
   ...session,
   steppedAt: null,
-  overhead: null,
+  ledger: null,
   dropped: null,
   lanes: session.lanes.map(({ state, answer, text, reason }) => ({ state, answer, text, reason })),
 });
@@ -112,11 +115,26 @@ describe('a session, whatever happens to it,', () => {
 
   test('leaves no lane running and no money reserved when it is over', () => {
     always((random) => {
-      for (const lane of lastOf(momentsOf(random)).lanes) {
-        expect(hasEnded(lane)).toBe(true);
-        expect(lane.reserved).toEqual({ tokens: 0, usdMicros: 0 });
+      const { lanes, ledger } = lastOf(momentsOf(random));
+      expect([ledger.calls, reservedOf(ledger)]).toEqual([[], noAmount]);
+      for (const lane of lanes) {
+        expect([hasEnded(lane), 'call' in lane]).toEqual([true, false]);
         expect(lane.reason !== null).toBe(lane.state !== 'FINALIZED');
       }
+    });
+  });
+
+  test('holds what it may use for each lane that was admitted and runs, at least what that has used, and for nobody else', () => {
+    never(({ session: { lanes, ledger } }) => {
+      const numbers = lanes.flatMap(({ call }) => call ?? []);
+      const open = ledger.calls.map(({ number }) => number);
+      const isRight = lanes.every((lane) => {
+        const held = lane.call === undefined ? noAmount : heldBy(ledger, lane.call);
+        const isAdmitted = !hasEnded(lane) && lane.state !== 'INIT';
+        if (isAdmitted !== (lane.call !== undefined)) return false;
+        return !isAdmitted || (held.tokens >= lane.usage.tokens && held.usdMicros >= lane.usage.usdMicros);
+      });
+      return !isRight || !isDeepStrictEqual(numbers.toSorted(), open.toSorted()) || !addsUp(ledger);
     });
   });
 

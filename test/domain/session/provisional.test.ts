@@ -188,9 +188,7 @@ describe('an early exit', () => {
         to: ['g', 's', 'y'],
       },
     ]);
-    expect(['g', 's', 'y'].map((id) => play.lane(id).reserved)).toEqual(
-      Array(3).fill({ tokens: 10 + 20, usdMicros: 10 + 10 }),
-    );
+    expect(['g', 's', 'y'].map((id) => play.held(id))).toEqual(Array(3).fill({ tokens: 10 + 20, usdMicros: 10 + 10 }));
     play.finals({ g: 'blue', s: 'blue', y: 'red' });
     expect(play.result).toMatchObject({ ended_by: 'early_exit', completed_count: 5, agreement: 0.8 });
     expect(play.result.cancelled).toEqual([{ lane_id: 'c', reason: 'early_exit' }]);
@@ -209,7 +207,7 @@ describe('an early exit', () => {
     const play = new Play({ lanes, policy }).open().finals({ a: 'blue', b: 'blue' });
     play.final('d', 'red').final('e', 'blue');
     expect(play.told('budget').map((event) => event['freed_tokens'])).toEqual([10, 0]);
-    expect(play.lane('f').reserved.tokens).toBe(10 + 3);
+    expect(play.held('f').tokens).toBe(10 + 3);
   });
 
   test('that waits ends as any session when there is no premium lane to wait for', () => {
