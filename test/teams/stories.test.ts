@@ -63,6 +63,9 @@ describe('a team', () => {
       .body as WaitAnswer;
     expect([waited.status, waited.agents.map(({ state }) => state)]).toEqual(['timeout', ['RUNNING']]);
     expect((await product.post(`/v1/teams/${id}/agents/a/pause`)).body).toMatchObject({ state: 'PAUSED' });
+    // A call that was under way is not held up, and can be read on.
+    await product.teams.until(id, (now) => agentOf(now, 'a').text === 'so far a');
+    expect(agentOf(await product.teams.status(id), 'a')).toMatchObject({ state: 'PAUSED', streaming: true });
     expect((await product.post(`/v1/teams/${id}/agents/a/pause`)).body).toMatchObject({
       status: 409,
       detail: expect.stringContaining('only a RUNNING agent can be paused'),

@@ -30,17 +30,20 @@ export const callTeam = async (
   throw new ParleyError(codeOf[answer.code], `${answer.message}${done}`);
 };
 
-/** With what running agents have said so far. */
+/** A paused agent may be in the middle of a call, which comes to its end. */
+const maySpeak = ({ state }: AgentStatus): boolean => state === 'RUNNING' || state === 'PAUSED';
+
+/** With what agents at work have said so far. */
 export const withTexts = async <A extends AgentStatus>(
   id: string,
   agents: readonly A[],
   { bus }: Pick<Ports, 'bus'>,
 ): Promise<A[]> => {
-  if (!agents.some(({ state }) => state === 'RUNNING')) return [...agents];
+  if (!agents.some(maySpeak)) return [...agents];
   const texts = await liveTexts(bus, id);
   return agents.map((agent) => {
     const text = texts.get(agent.agent_id);
-    return text === undefined || agent.state !== 'RUNNING' ? agent : { ...agent, streaming: true, text };
+    return text === undefined || !maySpeak(agent) ? agent : { ...agent, streaming: true, text };
   });
 };
 
