@@ -9,6 +9,7 @@ export default {
   globalTeardown: './test/support/global-teardown.js',
   reporters: ['default', './test/support/reporter.js'],
   testTimeout: 60_000,
-  maxWorkers: 2,
+  // One more than the two processors that this is tuned for: many a test waits for a timer, a window or a server's start.
+  maxWorkers: 3,
   workerIdleMemoryLimit: '1GB',
 };

@@ -198,7 +198,7 @@ describe('a session', () => {
       'whose lanes all fail while a judge looks at what the deadline left',
       'PARTIAL BUFFERING, DEADLINE DEADLINE, NO_ANSWER ERROR',
       {
-        lanes: ['a', 'b'].map((id) => lane(id, [{ partial: id }, { after_ms: 4 * beat, fail: { message: 'lost' } }])),
+        lanes: ['a', 'b'].map((id) => lane(id, [{ partial: id }, { after_ms: 12 * beat, fail: { message: 'lost' } }])),
         policy: { deadline_ms: 2 * beat, agreement: { method: 'judge', adapter: scripted(...silence) } },
       },
       noAnswer('EAGENTDOWN', 'EAGENTDOWN'),
