@@ -102,6 +102,7 @@ export class AgentTurns {
         const { callId, answer } = effect;
         return this.tell(effect.run, { type: 'CALLED', callId, answer });
       }
+      case 'audit':
       case 'answer_wait':
       case 'ask_lite':
       case 'forget_agent':

@@ -1,4 +1,4 @@
-import { condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
+import { condition, continueAsNew, log, patched, setHandler, workflowInfo } from '@temporalio/workflow';
 import { noAmount } from '../src/domain/budget.js';
 import type { Json } from '../src/contracts/frames.js';
 import type { TeamStatus } from '../src/contracts/team-status.js';
@@ -24,9 +24,9 @@ import { toFailure } from '../src/failure.js';
 import { AgentTurns } from './agent-turns.js';
 import { callersTenant } from './calls.js';
 import { contextQuery, feedbackSignal, feedbackUpdate, readUpdate, teamUpdate, turnSignal } from './messages.js';
-import { calls, teamUpkeepOn, trace } from './options.js';
+import { actionsOn, calls, teamUpkeepOn, trace } from './options.js';
 import { signalled } from './signalled.js';
-import { refusal, usageIn, WorkLoop, type WorkKind } from './work.js';
+import { refusal, rootMessage, usageIn, WorkLoop, type WorkKind } from './work.js';
 
 /** A call from outside has a number, by which its caller finds the answer. */
 type TeamWorkEvent = TeamEvent & { caller?: number };
@@ -66,6 +66,9 @@ const sharedFolder = ({ workspace, ofRun }: TeamSetup): SharedFolder | null =>
 /** Events of one run: who takes a team over replays them, and has two seconds for it, however busy the machine is. */
 const longestRun = 1_000;
 
+/** A team writes what people approved into the audit log; one that asked before there was this does not. */
+const auditedTeams = 'audited-teams';
+
 /** Milliseconds that a lite agent has for an answer. */
 const liteTimeoutMs = 600_000;
 
@@ -98,6 +101,7 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
   const answers = new Map<number, CallAnswer>();
   let callers = 0;
   let toldDepth: number | null = null;
+  let recording = 0;
 
   setHandler(contextQuery, (agentId) => contextInfo(state.work.contexts, agentId, true), {
     description: 'What the window of an agent holds',
@@ -132,7 +136,7 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
       return answerReceipt(state.work.feedback, given);
     },
     {
-      description: 'An answer to whether an agent may call a tool',
+      description: 'An answer to whether an agent may call a tool, or a budget may grow',
       // Refused before it is accepted, so that a refusal leaves no history.
       validator: (given) => {
         const refused = answerRefusal(state.work, given, Date.now());
@@ -172,6 +176,21 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
     }
   };
 
+  const record = async ({ entries }: Extract<TeamEffect, { type: 'audit' }>): Promise<TeamWorkEvent> => {
+    recording += 1;
+    try {
+      await actionsOn(null).appendAudit.executeWithOptions({ summary: 'who was asked, and who approved what' }, [
+        entries,
+      ]);
+    } catch (error) {
+      // The last of it stands in the status, too; agents go on as they should.
+      log.error('what people answered could not be recorded', { error: rootMessage(error) });
+    } finally {
+      recording -= 1;
+    }
+    return { type: 'TICK' };
+  };
+
   const isLong = (): boolean => workflowInfo().historyLength > (setup.continueAfterEvents ?? longestRun);
 
   return await loop.run({
@@ -190,6 +209,9 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
           return;
         case 'ask_lite':
           return loop.call(effect, () => askLite(effect));
+        case 'audit':
+          if (patched(auditedTeams)) loop.call(effect, () => record(effect));
+          return;
         default:
           return turns.perform(effect);
       }
@@ -208,6 +230,9 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
     isBusy: () => turns.isBusy,
     wantsToContinue: isLong,
     continueAsNew: () => continueAsNew<typeof team>(setup, loop.carried({ ...state, resume: turns.left }), request),
-    close: () => turns.close(),
+    close: async () => {
+      await turns.close();
+      if (recording > 0) await condition(() => recording === 0);
+    },
   });
 }

@@ -17,7 +17,7 @@ import type { RunStarted } from '../contracts/run.js';
 import type { NumberedRunEvent } from '../contracts/run-events.js';
 import type { RunStatus } from '../contracts/run-status.js';
 import type { NumberedSessionEvent } from '../contracts/session-events.js';
-import type { FeedbackBody } from '../contracts/feedback.js';
+import type { TeamFeedbackBody } from '../contracts/feedback.js';
 import type { InboxAnswered, InboxList } from '../contracts/inbox.js';
 import type { SessionStarted, SessionStatus } from '../contracts/session-status.js';
 import type { TeamStarted } from '../contracts/team.js';
@@ -179,7 +179,7 @@ export class ParleyClient {
   }
 
   /** Answers an open request for feedback. */
-  feedback(kind: ClientKind, id: string, answer: FeedbackBody): Promise<FeedbackReceipt> {
+  feedback(kind: ClientKind, id: string, answer: TeamFeedbackBody): Promise<FeedbackReceipt> {
     return this.#json(`${pathOf(kind, id)}/feedback`, answer);
   }
 

@@ -49,6 +49,11 @@ const eventNumber = (text: string): number => {
   return Number(text);
 };
 
+const aboveZero = (text: string): number => {
+  if (!(Number(text) > 0)) throw new InvalidArgumentError('must be a number above 0.');
+  return Number(text);
+};
+
 const address = (text: string): string => {
   if (!URL.canParse(text) || !/^https?:/.test(text)) throw new InvalidArgumentError('must be an http or https URL.');
   return text;
@@ -124,7 +129,7 @@ const build = (context: CliContext, run: (command: Command, action: Run) => Prom
   work(sessionPresenter);
   work(refinementPresenter);
   work(fanOutPresenter);
-  const answering = (group: Command, kind: 'debate' | 'run' | 'team', description: string): void => {
+  const answering = (group: Command, kind: 'debate' | 'run' | 'team', description: string): Command =>
     command(group, 'answer <id> <response>', description)
       .option('--request <id>', 'the request that is answered (default: the open one)')
       .option('--comment <text>', 'what to change, or why')
@@ -132,12 +137,13 @@ const build = (context: CliContext, run: (command: Command, action: Run) => Prom
       .action((id: string, response: string, options: AnswerOptions, self: Command) =>
         run(self, (cli) => answerWork(kind, id, response, options, cli)),
       );
-  };
   answering(work(debatePresenter), 'debate', 'approve, request_changes or reject what a debate waits for');
   const runs = work(runPresenter);
   const teams = work(teamPresenter);
   teamCommands(teams, command, run, duration);
-  answering(teams, 'team', 'say whether the call of a tool that an agent asks about may be made: approve or reject');
+  answering(teams, 'team', 'approve or reject what a team asks: whether a tool may be called, or more may be used')
+    .option('--max-usd <dollars>', 'with approve: the limit from now on, in place of the one proposed', aboveZero)
+    .option('--max-tokens <number>', 'with approve: the same in tokens', aboveZero);
   answering(runs, 'run', 'answer what a run waits for: one of its options, or the text that it asks for');
 
   coordinatorCommands({ runs, coordinators: work(coordinatorPresenter) }, command, run, duration);

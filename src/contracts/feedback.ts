@@ -68,6 +68,19 @@ const responseSchema = z
   .max(20_000);
 const personSchema = z.string().trim().min(1).max(128);
 
+/** What a budget may use from now on. */
+export const givenLimitsSchema = z
+  .strictObject({
+    max_tokens: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER).optional(),
+    max_usd: z.number().gt(0).max(1_000_000).optional(),
+  })
+  .refine((limits) => Object.keys(limits).length > 0, 'must hold max_usd or max_tokens')
+  .meta({
+    id: 'GivenLimits',
+    description: 'With `approve`, to a team that asks for more: in place of the limits that it proposes.',
+  });
+export type GivenLimits = z.infer<typeof givenLimitsSchema>;
+
 /** Body of POST /v1/{kind}/{id}/feedback (spec 10). */
 export const feedbackBodySchema = z
   .strictObject({
@@ -82,12 +95,19 @@ export const feedbackBodySchema = z
   .meta({ id: 'FeedbackBody' });
 export type FeedbackBody = z.infer<typeof feedbackBodySchema>;
 
+/** Body of POST /v1/teams/{id}/feedback: what a team asks may be about money. */
+export const teamFeedbackBodySchema = feedbackBodySchema
+  .extend({ limits: givenLimitsSchema.optional() })
+  .meta({ id: 'TeamFeedbackBody' });
+export type TeamFeedbackBody = z.infer<typeof teamFeedbackBodySchema>;
+
 /** An answer as it reaches the work; who gives it is filled in by the door it came through. */
 export const givenFeedbackSchema = z
   .strictObject({
     request_id: z.string().max(128),
     response: z.string().max(20_000),
     comment: z.string().max(20_000).nullable(),
+    limits: givenLimitsSchema.optional(),
     digest: z.string().max(128).nullable(),
     provided_by: personSchema,
     authenticated: z.boolean(),
@@ -113,6 +133,7 @@ export const refusalCodes = [
   'expired',
   'unknown_option',
   'no_response',
+  'wrong_limits',
   'changed_content',
   'not_an_approver',
   'self_approval',

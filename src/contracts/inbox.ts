@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { approvalOutcomes, digestSchema, feedbackRequestIdSchema, feedbackRequestSchema } from './feedback.js';
+import {
+  approvalOutcomes,
+  digestSchema,
+  feedbackRequestIdSchema,
+  feedbackRequestSchema,
+  givenLimitsSchema,
+} from './feedback.js';
 import { kindSchema, linksSchema, workIdSchema } from './work.js';
 
 /** One open request for feedback, of whatever kind of work (spec 08 "Feedback inbox"). */
@@ -68,6 +74,7 @@ export const inboxAnswerSchema = z
     comment: z.string().max(20_000).optional(),
     request_id: feedbackRequestIdSchema.optional(),
     digest: digestSchema.optional().meta({ description: 'Of what was seen: refused when the content has changed.' }),
+    limits: givenLimitsSchema.optional(),
   })
   .meta({ id: 'InboxAnswer' });
 export type InboxAnswer = z.infer<typeof inboxAnswerSchema>;

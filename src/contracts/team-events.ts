@@ -70,7 +70,10 @@ export const teamEventSchema = z
       event: z.literal('budget'),
       data: z.strictObject({
         at,
-        step: z.enum(budgetSteps).meta({ description: 'warn: 80 % of a limit are used; stop: a call was refused.' }),
+        step: z.enum(budgetSteps).meta({
+          description:
+            'warn: the part `warn_at` of a limit is used; cheaper_model: `cheaper_at`, or a call of its own model does not fit; ask: a person is asked for more; stop: a call was refused.',
+        }),
         level: z.enum(accountLevels),
         agent_id: z.string().nullable().meta({ description: 'Whose limit; null: that of the team.' }),
         unit: z.enum(budgetUnits).nullable(),

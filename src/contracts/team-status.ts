@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { approvalSchema } from './feedback.js';
+import { budgetSteps } from '../domain/ledger/state.js';
 import { contextCategorySchema } from './team.js';
 import { lifecycleSchema, linksSchema, spendSchema, waitingSchema, workIdSchema } from './work.js';
 
@@ -17,6 +18,42 @@ const milliseconds = z.number().min(0);
 
 export const agentErrorSchema = z.strictObject({ code: z.string(), message: z.string() }).meta({ id: 'AgentError' });
 export type AgentError = z.infer<typeof agentErrorSchema>;
+
+const budgetLimitsSchema = z.strictObject({
+  max_tokens: count.nullable(),
+  max_usd: z.string().nullable().meta({ description: 'US dollars, decimal.' }),
+});
+
+/** What people are asked who may let a budget grow. */
+export const askedBudgetSchema = z
+  .strictObject({
+    agent_id: z.string().nullable().meta({ description: 'Whose, with those that it has spawned; null: of the team.' }),
+    spent: spendSchema,
+    limits: budgetLimitsSchema,
+    needs: spendSchema.meta({ description: 'What the next call takes at most, as far as that is known.' }),
+    proposed: budgetLimitsSchema.meta({ description: 'The limits from an approval on that gives no others.' }),
+  })
+  .meta({ id: 'AskedBudget' });
+export type AskedBudget = z.infer<typeof askedBudgetSchema>;
+
+/** A budget as it stands, of a team or of an agent with those that it has spawned. */
+export const budgetStatusSchema = z
+  .strictObject({
+    ...budgetLimitsSchema.shape,
+    warn_at: z.number(),
+    cheaper_at: z.number().nullable(),
+    cheaper_model: z.string().nullable(),
+    when_used_up: z.enum(['stop', 'ask']),
+    spent: spendSchema,
+    reserved: spendSchema.meta({ description: 'Held for calls that are under way.' }),
+    steps: z.array(z.enum(budgetSteps)).meta({ description: 'Reached, with the limits that are in force.' }),
+    state: z.enum(['open', 'asking', 'stopped']).meta({
+      description:
+        'asking: a person is asked for more; stopped: nothing more is admitted, as a person or nobody said so.',
+    }),
+  })
+  .meta({ id: 'BudgetStatus' });
+export type BudgetStatus = z.infer<typeof budgetStatusSchema>;
 
 /** An agent as the status of its team has it (spec 10). */
 export const agentStatusSchema = z
@@ -39,6 +76,9 @@ export const agentStatusSchema = z
       description: 'What a call of its model waits for before it may be made; left out: nothing that is known.',
     }),
     spend: spendSchema,
+    budget: budgetStatusSchema
+      .optional()
+      .meta({ description: 'Of its own, with those that it has spawned; left out: it has none.' }),
     spawned_at: z.iso.datetime(),
     started_at: z.iso.datetime().nullable(),
     ended_at: z.iso.datetime().nullable(),
@@ -227,6 +267,11 @@ export const teamStatusSchema = z
       })
       .nullable()
       .meta({ description: 'The call that the open request is about, as it would be carried out.' }),
+    asked_budget: askedBudgetSchema
+      .extend({ request_id: z.string() })
+      .optional()
+      .meta({ description: 'The budget that the open request is about; left out: it is about none.' }),
+    budget: budgetStatusSchema.optional().meta({ description: 'Of the team; left out: it has no limits.' }),
     waiting: waitingSchema.nullable(),
     result: teamResultSchema.nullable(),
     error: teamErrorSchema.nullable(),

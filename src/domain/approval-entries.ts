@@ -15,7 +15,8 @@ const given = ({ answers }: Feedback): AuditEntry['data'][string] =>
     parsed_at,
   }));
 
-const approvalEntries = (approval: Approval, number: number, entry: EntryOf): AuditEntry[] => {
+/** What was asked, and what became of it. */
+export const approvalEntries = (approval: Approval, number: number, entry: EntryOf): AuditEntry[] => {
   const { request, outcome, used_at: usedAt } = approval;
   return [
     entry(`approval ${number} requested`, 'approval.requested', {

@@ -7,8 +7,10 @@ import type {
   FeedbackSource,
   FeedbackType,
   GivenFeedback,
+  GivenLimits,
   RefusedFeedback,
 } from '../contracts/feedback.js';
+import { canonicalJson } from './canonical-json.js';
 import { type ErrorCode, ParleyError } from './errors.js';
 
 /** How many refused answers stay in the state; `refused_count` counts them all. */
@@ -191,6 +193,14 @@ export const isRepeat = ({ request, answers }: Feedback, given: GivenFeedback): 
     (answer) => sameWord(answer.provided_by, given.provided_by) && sameWord(answer.response, given.response),
   );
 
+/** Whether it says the same in every part, also the limits that it gives. */
+export const isSameAnswer = (feedback: Feedback, given: GivenFeedback): boolean =>
+  isRepeat(feedback, given) &&
+  feedback.answers.some(
+    ({ provided_by: name, limits = {} }) =>
+      sameWord(name, given.provided_by) && canonicalJson(limits) === canonicalJson(given.limits ?? {}),
+  );
+
 /** The same with the refused answer kept, for the status. */
 export const withRefusal = <F extends Feedback>(
   feedback: F,
@@ -260,6 +270,7 @@ const errorCodes: Record<FeedbackRefusal['code'], ErrorCode> = {
   expired: 'wrong_state',
   unknown_option: 'invalid_request',
   no_response: 'invalid_request',
+  wrong_limits: 'invalid_request',
   changed_content: 'conflict',
   not_an_approver: 'forbidden',
   self_approval: 'forbidden',
@@ -269,8 +280,25 @@ const errorCodes: Record<FeedbackRefusal['code'], ErrorCode> = {
 /** A refusal as the error of a validated update; the gateway answers 403, 409 or 422. */
 export const refusalError = ({ code, message }: FeedbackRefusal): ParleyError =>
   new ParleyError(errorCodes[code], message, {
-    details: { reason: code, ...(errorCodes[code] === 'invalid_request' && { path: 'response' }) },
+    details: {
+      reason: code,
+      ...(errorCodes[code] === 'invalid_request' && { path: code === 'wrong_limits' ? 'limits' : 'response' }),
+    },
   });
+
+/** Limits as a signal has them; undefined: none, null: they are none. */
+const limitsIn = (value: unknown): GivenLimits | null | undefined => {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'object' || Array.isArray(value)) return null;
+  const { max_tokens: tokens, max_usd: money, ...rest } = value as Record<string, unknown>;
+  if (Object.keys(rest).length > 0 || (tokens === undefined && money === undefined)) return null;
+  const limits: GivenLimits = {};
+  if (typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens > 0) limits.max_tokens = tokens;
+  else if (tokens !== undefined) return null;
+  if (typeof money === 'number' && money > 0 && money <= 1_000_000) limits.max_usd = money;
+  else if (money !== undefined) return null;
+  return limits;
+};
 
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
@@ -291,11 +319,15 @@ export const readFeedbackSignal = (value: unknown, source: FeedbackSource = 'sig
   );
   if (requestId === null || response === null)
     return `feedback needs ${missing.join(' and ')} as text, such as ${example}.`;
+  const limits = limitsIn(fields['limits']);
+  if (limits === null)
+    return 'limits must be an object such as {"max_usd":5} or {"max_tokens":20000}, of numbers above 0.';
   return {
     request_id: requestId.slice(0, 128),
     response: response.slice(0, 20_000),
     comment: text(fields['comment'])?.slice(0, 20_000) ?? null,
     digest: text(fields['digest'])?.slice(0, 128) ?? null,
+    ...(limits && { limits }),
     provided_by: text(fields['provided_by'])?.trim().slice(0, 128) || 'unknown',
     authenticated: false,
     source,

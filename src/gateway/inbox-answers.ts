@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AppliedAnswer, InboxAnswered, InboxItem, RefusedAnswer } from '../contracts/inbox.js';
 import { ParleyError } from '../domain/errors.js';
-import { isRepeat, sameWord } from '../domain/feedback.js';
+import { isSameAnswer, sameWord } from '../domain/feedback.js';
 import type { Asks } from '../domain/inbox/asks.js';
 import { visibleTo } from './access.js';
 import { type AskingKind, findAsking } from './asking-kinds.js';
@@ -66,6 +66,7 @@ const answerShown = async (
   const asking = desk.kinds.find(({ kind }) => kind === item?.kind);
   if (!item || !asking || !visibleTo(answerer.caller, item.tenant)) return null;
   const { request, tenant, kind, approved_by: names } = item;
+  if (answer.limits && kind !== 'team') return null;
   const isMeant = (namedRequest(answer) ?? request.request_id) === request.request_id;
   // Only the work knows what this person has answered before.
   const mayBeRepeat = item.asked_before > 0 && (answerer.key !== null || !isBound(answer, request, answerer.asOf));
@@ -95,6 +96,8 @@ const answerOne = async (
     return refused(answer, null, 'not_found', message);
   }
   const { asking, asks } = found;
+  if (answer.limits && asking.kind !== 'team')
+    return refused(answer, asks, 'invalid_request', `limits are for a team that asks for more; leave them out.`);
   const asked = meantRequest(asks, answer, asOf);
   if (!asked && namedRequest(answer) === undefined) return refused(answer, asks, 'conflict', notAskedThen(asks));
   const given = givenOf(answer, asked?.request ?? null, answerer);
@@ -102,7 +105,7 @@ const answerOne = async (
   if (repeat) return repeat;
   const closed = closedOutcome(answer, asks, given);
   if (closed) return closed;
-  const repeated = asked ? isRepeat(asked, given) : false;
+  const repeated = asked ? isSameAnswer(asked, given) : false;
   try {
     const receipt = await asking.port.feedback(asks.workId, given, key, withinMs);
     const { workId: id, kind, tenant } = asks;

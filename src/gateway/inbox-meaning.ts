@@ -1,7 +1,7 @@
 import type { Caller } from '../contracts/access.js';
 import type { FeedbackRequest, FeedbackSource, GivenFeedback } from '../contracts/feedback.js';
 import type { AppliedAnswer, InboxAnswer, RefusedAnswer } from '../contracts/inbox.js';
-import { closedWords, isRepeat } from '../domain/feedback.js';
+import { closedWords, isSameAnswer } from '../domain/feedback.js';
 import { namedOption } from '../domain/feedback-list.js';
 import { appliedAnswer, type Asks, openRequest } from '../domain/inbox/asks.js';
 import { givenBefore } from '../domain/inbox/given-before.js';
@@ -106,7 +106,7 @@ export const notAskedThen = (asks: Asks): string => {
 export const closedOutcome = (answer: MeantAnswer, asks: Asks, given: GivenFeedback): Outcome | null => {
   const named = asks.requests.find(({ request }) => request.request_id === given.request_id);
   if (named && named.state !== 'open') {
-    if (isRepeat(named, given)) return { applied: appliedAnswer(asks.workId, named, given, true) };
+    if (isSameAnswer(named, given)) return { applied: appliedAnswer(asks.workId, named, given, true) };
     const message = `${named.request.request_id} ${closedWords(named)}; nothing was changed.`;
     return refused(answer, asks, 'wrong_state', message);
   }
@@ -126,6 +126,7 @@ export const givenOf = (
   response: (request && namedOption(request.options, answer.response)?.value) ?? answer.response,
   comment: answer.comment ?? null,
   digest: answer.digest ?? null,
+  ...(answer.limits && { limits: answer.limits }),
   provided_by: caller.authenticated ? caller.name : (providedBy ?? caller.name),
   authenticated: caller.authenticated,
   source,

@@ -6,6 +6,9 @@ export interface AnswerOptions {
   request?: string;
   comment?: string;
   as?: string;
+  /** Of a budget, from now on. */
+  maxUsd?: number;
+  maxTokens?: number;
 }
 
 /**
@@ -16,7 +19,7 @@ export const answerWork = async (
   kind: ClientKind & ('debate' | 'run' | 'team'),
   id: string,
   response: string,
-  { request, comment, as }: AnswerOptions,
+  { request, comment, as, maxUsd, maxTokens }: AnswerOptions,
   context: CommandContext,
 ): Promise<number> => {
   const { feedback } = await context.client.status(kind, id);
@@ -24,12 +27,17 @@ export const answerWork = async (
   const asked = request === undefined ? open : feedback.find((each) => each.request.request_id === request);
   if (!asked && request === undefined) throw new UsageError(`${kind} ${id} asks nothing now.`);
   const digest = asked?.request.digest;
+  const limits = {
+    ...(maxUsd !== undefined && { max_usd: maxUsd }),
+    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+  };
   const receipt = await context.client.feedback(kind, id, {
     request_id: request ?? asked?.request.request_id ?? '',
     response,
     ...(digest ? { digest } : {}),
     ...(comment === undefined ? {} : { comment }),
     ...(as === undefined ? {} : { provided_by: as }),
+    ...(Object.keys(limits).length > 0 && { limits }),
   });
   if (context.json) context.out(JSON.stringify(receipt, null, 2));
   else {

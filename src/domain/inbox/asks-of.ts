@@ -23,7 +23,12 @@ export const debateAsks = (status: DebateStatus): Asks => ({
   subject: gateContent(status),
 });
 
-/** What a team has asked people about calls of its agents, from its status. */
+const aboutTeam = ({ id, asked_call: call, asked_budget: budget }: TeamStatus): string => {
+  if (call) return `${call.agent_id}: ${call.tool}`;
+  return budget ? `${budget.agent_id ?? id}: budget` : id;
+};
+
+/** What a team has asked people about calls of its agents and about budgets, from its status. */
 export const teamAsks = (status: TeamStatus): Asks => ({
   workId: status.id,
   kind: 'team',
@@ -31,7 +36,7 @@ export const teamAsks = (status: TeamStatus): Asks => ({
   name: null,
   state: status.state,
   isOver: isOver(status.lifecycle),
-  about: status.asked_call ? `${status.asked_call.agent_id}: ${status.asked_call.tool}` : status.id,
+  about: aboutTeam(status),
   links: status.links,
   requests: status.feedback,
   subject: askedSubject(status),

@@ -1,3 +1,4 @@
+import type { AuditEntry } from '../../contracts/audit.js';
 import type { AgentCommand } from '../../contracts/agent-tools.js';
 import type { GivenFeedback } from '../../contracts/feedback.js';
 import type { Json } from '../../contracts/frames.js';
@@ -50,6 +51,8 @@ export type TeamEffect =
   | { type: 'allow_call'; agentId: string; run: number; callId: string }
   /** What a tool for agents answers to a call of a turn. */
   | { type: 'answer_call'; agentId: string; run: number; callId: string; answer: Json }
+  /** What people were asked and answered, as evidence. */
+  | { type: 'audit'; entries: AuditEntry[] }
   | { type: 'answer_wait'; waitId: string; answer: WaitOutcome }
   /** Asks a lite agent; answered with LITE_ANSWERED. */
   | { type: 'ask_lite'; patternId: string; liteId: string; content: string };

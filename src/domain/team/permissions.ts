@@ -1,14 +1,28 @@
 import type { Approval, GivenFeedback } from '../../contracts/feedback.js';
 import type { TeamStatus } from '../../contracts/team-status.js';
 import type { ToolError } from '../../contracts/agent-tools.js';
-import { nextApprovalDue, openApproval, stepApproval, useApproval } from '../approval.js';
+import { nextApprovalDue, type OpenApproval, openApproval, stepApproval, useApproval } from '../approval.js';
+import type { BudgetLimits } from '../budget.js';
 import { canonicalJson } from '../canonical-json.js';
-import type { FeedbackRefusal } from '../feedback.js';
+import { type FeedbackRefusal, withRefusal } from '../feedback.js';
 import { iso } from '../instant.js';
 import { sha256 } from '../sha256.js';
+import { auditOf } from './audit-entries.js';
+import {
+  askedOf,
+  budgetOptions,
+  budgetPolicyVersion,
+  budgetPrompt,
+  budgetSubject,
+  forgetBudgetAsks,
+  holdFor,
+  isBudgetWanted,
+  limitsRefusal,
+  settleBudget,
+} from './budget-asks.js';
 import { say, type TeamDraft } from './draft.js';
 import type { TeamEvent } from './effects.js';
-import { agentOf, hasEnded, type ToolAsk, type TeamState } from './state.js';
+import { agentOf, type BudgetAsk, hasEnded, type ToolAsk, type TeamState } from './state.js';
 import { quoted } from './words.js';
 
 /** Version of the rules that a call is asked about by: an approval given under others is void (spec 08). */
@@ -29,7 +43,11 @@ export const toolSubject = (teamId: string, { agentId, run, callId, name, given 
 });
 
 /** The same from the status: the digest of the open approval is over it. */
-export const askedSubject = ({ id, asked_call: asked }: TeamStatus): object | null => {
+export const askedSubject = ({ id, asked_call: asked, asked_budget: budget }: TeamStatus): object | null => {
+  if (budget) {
+    const { request_id: _, ...askedBudget } = budget;
+    return budgetSubject(id, askedBudget);
+  }
   if (!asked) return null;
   const { agent_id: agentId, turn: run, call_id: callId, tool: name, arguments: given } = asked;
   return toolSubject(id, { agentId, run, callId, name, given });
@@ -55,8 +73,14 @@ const options = [
   { value: 'reject', effect: 'it is not, and the agent is told so, with the comment' },
 ];
 
-/** Whether the turn still waits for the answer. */
-const isWanted = (team: TeamState, { agentId, run }: ToolAsk): boolean => {
+type GrantedLimits = BudgetLimits | null;
+type Ask = ToolAsk | BudgetAsk;
+const isOfBudget = (ask: Ask): ask is BudgetAsk => 'accountId' in ask;
+
+/** Whether somebody still waits for the answer. */
+const isWanted = (team: TeamState, ask: Ask): boolean => {
+  if (isOfBudget(ask)) return isBudgetWanted(team, ask);
+  const { agentId, run } = ask;
   const agent = agentOf(team, agentId);
   return agent !== undefined && agent.turn?.run === run && !hasEnded(agent);
 };
@@ -69,26 +93,33 @@ const put = (draft: TeamDraft, approval: Approval): void => {
     : [...team.feedback, approval].slice(-keptRequests);
 };
 
-/** People are asked one call after the other: each is one request, with one answer. */
+type Question = Pick<OpenApproval, 'prompt' | 'subject' | 'policyVersion' | 'options'>;
+
+const questionOf = (team: TeamState, ask: Ask): Question | null => {
+  const { id } = team.setup;
+  if (!isOfBudget(ask)) return { prompt: promptOf(ask), subject: toolSubject(id, ask), policyVersion, options };
+  const { asked } = ask;
+  if (!asked) return null;
+  const prompt = budgetPrompt(team, ask, asked);
+  return { prompt, subject: budgetSubject(id, asked), policyVersion: budgetPolicyVersion, options: budgetOptions };
+};
+
+/** People are asked one thing after the other: each is one request, with one answer. */
 const askNext = (draft: TeamDraft): void => {
   const { team, now } = draft;
   if (openRequest(team)) return;
   team.asks = team.asks.filter((ask) => isWanted(team, ask));
-  const [ask] = team.asks;
-  if (!ask) return;
-  const approval = openApproval(
-    {
-      ...team.setup.approval,
-      requestId: requestId(team, now),
-      prompt: promptOf(ask),
-      subject: toolSubject(team.setup.id, ask),
-      policyVersion,
-      options,
-    },
-    now,
-  );
+  const [first, ...rest] = team.asks;
+  if (!first) return;
+  // What a budget is asked for is as it stands when somebody is asked.
+  const ask = isOfBudget(first) ? { ...first, asked: askedOf(team, first.accountId) } : first;
+  team.asks = [ask, ...rest];
+  const question = questionOf(team, ask);
+  if (!question) return;
+  const approval = openApproval({ ...team.setup.approval, requestId: requestId(team, now), ...question }, now);
   team.requests += 1;
   put(draft, approval);
+  if (isOfBudget(ask)) holdFor(draft, ask, approval.request.request_id);
   say(draft, { event: 'feedback_requested', data: { at: iso(now), request: approval.request } });
 };
 
@@ -100,20 +131,66 @@ const refusedCall = (ask: ToolAsk, { outcome, answers }: Approval): ToolError =>
   return { status: 'error', code: 'not_approved', message: `${ask.name} was not carried out: ${why}` };
 };
 
-/** What a request has become is told to its turn, and the next is asked. */
-const settle = (draft: TeamDraft, after: Approval): void => {
+/** A call is carried out, or is answered with why it is not. */
+const settleCall = (draft: TeamDraft, ask: ToolAsk, after: Approval): Approval => {
   const { team, now, effects } = draft;
+  const used = useApproval(after, { subject: toolSubject(team.setup.id, ask), policyVersion }, now);
+  if (isWanted(team, ask)) {
+    const { agentId, run, callId } = ask;
+    if (used.refused === null) effects.push({ type: 'allow_call', agentId, run, callId });
+    else effects.push({ type: 'answer_call', agentId, run, callId, answer: { ...refusedCall(ask, after) } });
+  }
+  return used.approval;
+};
+
+/** Limits are raised, or no more is given. */
+const settleLimits = (
+  draft: TeamDraft,
+  ask: BudgetAsk,
+  after: Approval,
+): { used: Approval; granted: GrantedLimits } => {
+  const { team, now } = draft;
+  const granted = settleBudget(draft, ask, after);
+  const subject = ask.asked && budgetSubject(team.setup.id, ask.asked);
+  const used = subject ? useApproval(after, { subject, policyVersion: budgetPolicyVersion }, now).approval : after;
+  return { used, granted };
+};
+
+/** A team that goes back asks anew: what is open is void, and nothing is in line behind it. */
+export const forgetAsks = (draft: TeamDraft): void => {
+  const { team, now } = draft;
+  const open = openRequest(team);
+  if (open) {
+    const { approval } = stepApproval(open, { type: 'void' }, now);
+    put(draft, approval);
+    record(draft, approval, team.asks[0] ?? null, null);
+  }
+  team.asks = [];
+  forgetBudgetAsks(draft);
+};
+
+/** What a request has become is told to whom it was for and is recorded, and the next is asked. */
+const settle = (draft: TeamDraft, after: Approval): void => {
+  const { team } = draft;
   const [ask, ...rest] = team.asks;
   put(draft, after);
-  if (after.state === 'open' || !ask) return;
+  if (after.state === 'open') return;
+  if (!ask) return record(draft, after, null, null);
   team.asks = rest;
-  const used = useApproval(after, { subject: toolSubject(team.setup.id, ask), policyVersion }, now);
-  put(draft, used.approval);
-  if (!isWanted(team, ask)) return;
-  const { agentId, run, callId } = ask;
-  const allowed = used.refused === null;
-  if (allowed) effects.push({ type: 'allow_call', agentId, run, callId });
-  else effects.push({ type: 'answer_call', agentId, run, callId, answer: { ...refusedCall(ask, after) } });
+  if (isOfBudget(ask)) {
+    const { used, granted } = settleLimits(draft, ask, after);
+    put(draft, used);
+    return record(draft, used, ask, granted);
+  }
+  const used = settleCall(draft, ask, after);
+  put(draft, used);
+  record(draft, used, ask, null);
+};
+
+/** Of a request that is closed, the evidence: a team keeps the last ones alone, and may live for months. */
+const record = (draft: TeamDraft, approval: Approval, ask: Ask | null, granted: GrantedLimits): void => {
+  const entries = auditOf(draft.team, approval, ask, granted);
+  draft.effects.push({ type: 'audit', entries });
 };
 
 /** A turn asks whether it may call a tool. */
@@ -136,7 +213,8 @@ const named = ({ feedback }: TeamState, given: GivenFeedback): Approval | undefi
 /** Why an answer would change nothing; null: it counts, or has counted before. */
 export const answerRefusal = (team: TeamState, given: GivenFeedback, now: number): FeedbackRefusal | null => {
   const asked = named(team, given);
-  return asked ? stepApproval(asked, { type: 'answer', given }, now).refused : nothingAsked;
+  if (!asked) return nothingAsked;
+  return limitsRefusal(team, asked, given) ?? stepApproval(asked, { type: 'answer', given }, now).refused;
 };
 
 /** A person answers. What is refused stands in the request, for the status. */
@@ -144,6 +222,8 @@ export const takeAnswer = (draft: TeamDraft, given: GivenFeedback): void => {
   const { team, now } = draft;
   const asked = named(team, given);
   if (!asked) return void (team.dropped += 1);
+  const wrong = limitsRefusal(team, asked, given);
+  if (wrong) return put(draft, withRefusal(asked, given, wrong, now));
   const { approval, refused, repeated } = stepApproval(asked, { type: 'answer', given }, now);
   if (repeated) return;
   const answer = approval.answers.at(-1);
@@ -153,17 +233,23 @@ export const takeAnswer = (draft: TeamDraft, given: GivenFeedback): void => {
   else settle(draft, approval);
 };
 
-/** What time has done, or the end of the turn that asked; then the next is asked. */
-export const followAsks = (draft: TeamDraft): void => {
+/**
+ * What time has done, or the end of the turn that asked; then the next is asked.
+ * @returns whether a question about a budget was closed
+ */
+export const followAsks = (draft: TeamDraft): boolean => {
   const { team, now } = draft;
   const open = openRequest(team);
   const [ask] = team.asks;
+  let isClosed = false;
   if (open) {
     const type = ask && isWanted(team, ask) ? 'tick' : 'void';
     const { approval } = stepApproval(open, { type }, now);
     if (approval !== open) settle(draft, approval);
+    if (approval.state !== 'open' && ask && isOfBudget(ask)) isClosed = true;
   }
   askNext(draft);
+  return isClosed;
 };
 
 export const nextAskDue = (team: TeamState): number | null => {

@@ -26,7 +26,7 @@ const callOf = ({ agentId, run, step }: Read, read: ReturnType<typeof writeAndRe
 });
 
 /** One that came before, whose answer was lost: nothing is done twice. */
-const answerAgain = (draft: TeamDraft, { read, openCall }: AgentRecord, event: Read): void => {
+const answerAgain = (draft: TeamDraft, { read, openCall, openModel }: AgentRecord, event: Read): void => {
   const { team, effects } = draft;
   const { agentId, run, step, has } = event;
   if (read?.step !== step) return;
@@ -35,7 +35,7 @@ const answerAgain = (draft: TeamDraft, { read, openCall }: AgentRecord, event: R
   const call = callOf(event, writeAndRead(draft, agentId, [], has));
   // Its call is admitted already.
   if (openCall === null) offerCall(draft, call);
-  else effects.push(call.effect);
+  else effects.push(openModel === undefined ? call.effect : { ...call.effect, model: openModel });
 };
 
 /**

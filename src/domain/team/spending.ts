@@ -22,7 +22,11 @@ const usualCharacters = 4;
 const toolCharacters = 1_000;
 
 /** An id that is taken again after a clean-up is another account. */
-const accountIdOf = ({ plan, spawn }: Pick<AgentRecord, 'plan' | 'spawn'>): string => `${plan.agentId}#${spawn}`;
+export const accountIdOf = ({ plan, spawn }: Pick<AgentRecord, 'plan' | 'spawn'>): string => `${plan.agentId}#${spawn}`;
+
+/** Whose an account is; null: the team's. */
+export const ownerOf = (accountId: string): string | null =>
+  accountId === teamAccount ? null : accountId.slice(0, accountId.lastIndexOf('#'));
 
 /** With an agent's account below that of its parent, so that a tree of agents has its limit together. */
 export const withAgentAccount = (
@@ -52,8 +56,7 @@ export const closeAgentAccount = (draft: TeamDraft, agent: AgentRecord): void =>
 
 const tell = (draft: TeamDraft, notices: readonly BudgetNotice[]): void => {
   for (const { step, accountId, level, unit, message, at } of notices) {
-    const agentId = accountId === teamAccount ? null : accountId.slice(0, accountId.lastIndexOf('#'));
-    say(draft, { event: 'budget', data: { at: iso(at), step, level, agent_id: agentId, unit, message } });
+    say(draft, { event: 'budget', data: { at: iso(at), step, level, agent_id: ownerOf(accountId), unit, message } });
   }
 };
 
@@ -84,6 +87,10 @@ export type Reserved = { admitted: true; model: string | null } | 'wait' | { ref
 const wantsCheaper = ({ ledger }: TeamState, accountId: string): boolean =>
   pathOf(ledger, accountId).some(({ told }) => told.includes('cheaper_model'));
 
+/** What the next call of an agent may use, as it would be made now. */
+export const priceOfNext = (team: TeamState, agent: AgentRecord): Amount =>
+  amountOf(team, agent, agent.plan.cheaper !== undefined && wantsCheaper(team, accountIdOf(agent))).amount;
+
 /** Holds what the next call of an agent's model may use (spec 08 "Reserve before each call"). */
 export const reserveNext = (draft: TeamDraft, agent: AgentRecord): Reserved => {
   const { team, now } = draft;
@@ -104,13 +111,15 @@ export const reserveNext = (draft: TeamDraft, agent: AgentRecord): Reserved => {
     result = attempt(isCheaper);
   }
   if (result.outcome !== 'refused') {
-    replaceAgent(draft, { ...agent, reserved: number, openCall: number });
-    return { admitted: true, model: isCheaper && cheaper ? cheaper.model : null };
+    const model = isCheaper && cheaper ? cheaper.model : null;
+    const { openModel: _, ...rest } = agent;
+    replaceAgent(draft, { ...rest, reserved: number, openCall: number, ...(model !== null && { openModel: model }) });
+    return { admitted: true, model };
   }
-  if (result.remedy === 'wait') return 'wait';
+  if (result.remedy === 'wait' || result.remedy === 'ask') return 'wait';
   const words = result.faults.map(({ level, accountId: id, message }) => {
-    const whose =
-      id === teamAccount ? 'the team' : `agent ${JSON.stringify(id.slice(0, id.lastIndexOf('#')))} (${level})`;
+    const owner = ownerOf(id);
+    const whose = owner === null ? 'the team' : `agent ${JSON.stringify(owner)} (${level})`;
     return `${whose} ${message}`;
   });
   return { refused: words.join('; ') };
@@ -199,7 +208,7 @@ export const offerCall = (draft: TeamDraft, call: HeldCall): void => {
   const { effect } = call;
   // What has no room is asked of nobody.
   if ('refused' in (effect.type === 'run_turn' ? effect.asked : effect.read)) draft.effects.push(effect);
-  else draft.team.held = [...draft.team.held, call];
+  else draft.team.held = [...draft.team.held, { ...call, since: draft.now }];
 };
 
 /** Calls that the budget admits now, in the order in which they were asked for. */

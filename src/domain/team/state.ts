@@ -4,6 +4,7 @@ import type { JsonObject } from '../model-json.js';
 import type {
   AgentError,
   AgentStateName,
+  AskedBudget,
   DelegationState,
   TeamError,
   TeamResult,
@@ -50,6 +51,8 @@ export interface AgentRecord {
   /** Calls of its model that were ever admitted by the budget, and the one that is open. */
   reserved: number;
   openCall: number | null;
+  /** That answers the open call in place of the agent's own; left out: that. */
+  openModel?: string;
   /** Open calls of turns that were cancelled and have not told yet what they used; left out: none. */
   leaving?: { run: number; number: number }[];
   spawnedAt: number;
@@ -107,16 +110,25 @@ export interface ToolAsk {
   given: JsonObject;
 }
 
+/** A budget that a person is asked about. */
+export interface BudgetAsk {
+  accountId: string;
+  /** What is asked; null: nobody is asked yet. */
+  asked: AskedBudget | null;
+}
+
 /** A turn that waits for its next call to be admitted, and what it is told then. */
 export interface HeldCall {
   agentId: string;
   run: number;
   effect: Extract<TeamEffect, { type: 'run_turn' | 'answer_read' }>;
+  /** Since when it waits; left out: not known. */
+  since?: number;
 }
 
 /** Why nothing but time or somebody else moves the team. */
 export interface TeamWaiting {
-  on: 'agents' | 'approval' | 'budget' | 'paused' | 'open';
+  on: 'agents' | 'approval' | 'limit' | 'budget' | 'paused' | 'open';
   since: number;
 }
 
@@ -135,8 +147,8 @@ export interface TeamState {
   ledger: LedgerState;
   /** What is told to a turn once its next call is admitted, in the order in which it was asked for. */
   held: HeldCall[];
-  /** Calls that people are asked about, one after the other: the first is asked now. */
-  asks: ToolAsk[];
+  /** Calls and budgets that people are asked about, one after the other: the first is asked now. */
+  asks: (ToolAsk | BudgetAsk)[];
   /** What people were asked, the last 50, and how many they were in all. */
   feedback: Approval[];
   requests: number;

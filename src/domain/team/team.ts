@@ -1,6 +1,7 @@
 import { add } from '../budget.js';
 import { iso } from '../instant.js';
 import { step } from '../machine.js';
+import { noteBudgetAsks } from './budget-asks.js';
 import { answeredBefore, keepAnswer } from './call-keys.js';
 import { takeCall } from './calls.js';
 import { cancelAll, cancelOne, pauseAll, resumeAll } from './control.js';
@@ -211,7 +212,9 @@ const follow = (draft: TeamDraft): void => {
   decideWaits(draft);
   fillSlots(draft);
   offerHeld(draft);
-  followAsks(draft);
+  noteBudgetAsks(draft);
+  // What time or the end of a turn has done to a question about a budget lets its calls go on, or refuses them.
+  if (followAsks(draft)) offerHeld(draft);
   followTurns(draft);
   draft.began.length = 0;
 };

@@ -4,6 +4,7 @@ import { groupsOf, type NewMessage } from './context/message.js';
 import { write } from './context/write.js';
 import { replaceAgent, type TeamDraft } from './draft.js';
 import type { TeamEffect, TeamEvent } from './effects.js';
+import { forgetAsks } from './permissions.js';
 import { offerCall, returnOpen } from './spending.js';
 import { type AgentRecord, agentOf, type TeamState } from './state.js';
 
@@ -88,7 +89,7 @@ export const beginAgain = (draft: TeamDraft, known: readonly number[]): void => 
   const { team, effects } = draft;
   team.wentBack = (team.wentBack ?? 0) + 1;
   team.held = [];
-  team.asks = [];
+  forgetAsks(draft);
   team.waits = team.waits.filter(({ by }) => by === null);
   // What turns of then held of the budget is settled by nobody else.
   for (const { plan } of team.agents) returnOpen(draft, plan.agentId);

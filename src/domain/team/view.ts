@@ -3,19 +3,27 @@ import type { AgentStatus, TeamStatus, WaitAnswer } from '../../contracts/team-s
 import type { Lifecycle } from '../../contracts/work.js';
 import { usd } from '../budget.js';
 import { iso } from '../instant.js';
+import { teamAccount } from './accounts.js';
+import { askedBudget, budgetStatus } from './budget-view.js';
 import { delegationOnWire } from './delegation.js';
 import type { WaitOutcome } from './effects.js';
-import { type AgentRecord, agentOf, type TeamState } from './state.js';
+import { type AgentRecord, agentOf, type TeamState, type TeamWaiting } from './state.js';
 import { openRequest } from './permissions.js';
+import { accountIdOf } from './spending.js';
 import { teamStats } from './stats.js';
-import { describeWaiting } from './waiting.js';
+import { agentWaiting, describeWaiting } from './waiting.js';
 import { waitsOf } from './waits.js';
 
 /** Whether agents work while a person is asked. */
-const goesOn = ({ agents, asks }: TeamState): boolean => {
-  const asking = new Set(asks.map(({ agentId }) => agentId));
+const goesOn = ({ agents, asks, held }: TeamState): boolean => {
+  const asking = new Set([
+    ...asks.flatMap((ask) => ('agentId' in ask ? ask.agentId : [])),
+    ...held.map(({ agentId }) => agentId),
+  ]);
   return agents.some(({ state, plan }) => state === 'RUNNING' && !asking.has(plan.agentId));
 };
+
+const isAsked = (on: TeamWaiting['on'] | undefined): boolean => on === 'approval' || on === 'limit';
 
 const lifecycleOf = (team: TeamState): Lifecycle => {
   const { state, waiting } = team;
@@ -27,7 +35,7 @@ const lifecycleOf = (team: TeamState): Lifecycle => {
     case 'CANCELLED':
       return 'cancelled';
     default:
-      return waiting?.on === 'agents' || (waiting?.on === 'approval' && goesOn(team)) ? 'running' : 'waiting';
+      return waiting?.on === 'agents' || (isAsked(waiting?.on) && goesOn(team)) ? 'running' : 'waiting';
   }
 };
 
@@ -36,6 +44,8 @@ const isoOrNull = (at: number | null): string | null => (at === null ? null : is
 /** An agent as the wire has it (spec 10). */
 export const agentStatus = (team: TeamState, agent: AgentRecord): AgentStatus => {
   const { plan, spent } = agent;
+  const waiting = agentWaiting(team, agent);
+  const budget = plan.budget && budgetStatus(team, accountIdOf(agent), plan.cheaper?.model);
   return {
     agent_id: plan.agentId,
     state: agent.state,
@@ -49,7 +59,9 @@ export const agentStatus = (team: TeamState, agent: AgentRecord): AgentStatus =>
     streaming: false,
     text: agent.text,
     waiting_for: waitsOf(team, plan.agentId),
+    ...(waiting && { waiting }),
     spend: { tokens: spent.tokens, usd: usd(spent.usdMicros) },
+    ...(budget && { budget }),
     spawned_at: iso(agent.spawnedAt),
     started_at: isoOrNull(agent.startedAt),
     ended_at: isoOrNull(agent.endedAt),
@@ -89,7 +101,7 @@ export const teamDetails = (team: TeamState): string => {
 const askedCall = (team: TeamState): TeamStatus['asked_call'] => {
   const open = openRequest(team);
   const [ask] = team.asks;
-  if (!open || !ask) return null;
+  if (!open || !ask || 'accountId' in ask) return null;
   const { agentId, run, callId, name, given } = ask;
   return {
     request_id: open.request.request_id,
@@ -104,6 +116,8 @@ const askedCall = (team: TeamState): TeamStatus['asked_call'] => {
 /** The status of spec 10, a projection of the one state. */
 export const teamStatus = (team: TeamState): TeamStatus => {
   const { setup } = team;
+  const budget = budgetStatus(team, teamAccount, setup.budget.cheaperModel);
+  const asked = askedBudget(team);
   return {
     id: setup.id,
     kind: 'team',
@@ -119,6 +133,8 @@ export const teamStatus = (team: TeamState): TeamStatus => {
     stats: teamStats(team),
     feedback: team.feedback,
     asked_call: askedCall(team),
+    ...(asked && { asked_budget: asked }),
+    ...(budget && { budget }),
     waiting: describeWaiting(team),
     result: team.result,
     error: team.error,

@@ -1,9 +1,11 @@
 import type { Waiting } from '../../contracts/work.js';
 import { whoCanApprove } from '../approval.js';
 import { iso } from '../instant.js';
+import { budgetOwner, waitingAt } from './budget-asks.js';
 import { openRequest } from './permissions.js';
 import { inLine } from './slot-use.js';
-import { isOver, isSettled, type TeamState, type TeamWaiting } from './state.js';
+import { ownerOf } from './spending.js';
+import { type AgentRecord, isOver, isSettled, type TeamState, type TeamWaiting } from './state.js';
 
 const count = ({ agents }: TeamState, state: string): number => agents.filter((agent) => agent.state === state).length;
 
@@ -11,7 +13,7 @@ const count = ({ agents }: TeamState, state: string): number => agents.filter((a
 export const waitingOn = (team: TeamState): TeamWaiting['on'] | null => {
   if (isOver(team)) return null;
   if (team.agents.every(isSettled) && team.patterns.length === 0) return 'open';
-  if (openRequest(team)) return 'approval';
+  if (openRequest(team)) return team.asks[0] && 'accountId' in team.asks[0] ? 'limit' : 'approval';
   const running = count(team, 'RUNNING');
   if (running > 0 || team.state === 'OPEN') {
     if (running === 0) return count(team, 'PAUSED') > 0 ? 'paused' : 'agents';
@@ -19,6 +21,26 @@ export const waitingOn = (team: TeamState): TeamWaiting['on'] | null => {
   }
   return 'paused';
 };
+
+const openCalls = 'agents whose calls are open: those that are paused hold theirs until they are resumed or cancelled';
+
+/** Why an agent's next call is not made; null: it waits for nothing that its team knows of. */
+export const agentWaiting = (team: TeamState, { plan, state, turn, startedAt }: AgentRecord): Waiting | null => {
+  const call = team.held.find(({ agentId, run }) => agentId === plan.agentId && run === turn?.run);
+  if (!call || state !== 'RUNNING') return null;
+  const since = iso(call.since ?? startedAt ?? team.steppedAt);
+  const isAsked = (ask: TeamState['asks'][number]): boolean =>
+    'accountId' in ask && waitingAt(team, ask.accountId).some((agent) => agent.plan.agentId === plan.agentId);
+  const open = openRequest(team);
+  const place = team.asks.findIndex(isAsked);
+  if (place === -1 || !open)
+    return { for: 'budget', since, detail: 'what others hold of the budget', who_can_unblock: openCalls };
+  const detail = `an answer whether more may be used${place === 0 ? `: ${open.request.request_id}` : `, which is asked after ${place} other questions`}`;
+  return { for: 'budget', since, detail, who_can_unblock: whoCanApprove(open) };
+};
+
+/** What people are asked behind it. */
+const afterIt = ({ asks }: TeamState): string => (asks.length > 1 ? `, and ${asks.length - 1} questions after it` : '');
 
 /** The same in words (spec 08 "Why is it not moving?"). */
 export const describeWaiting = (team: TeamState): Waiting | null => {
@@ -35,11 +57,24 @@ export const describeWaiting = (team: TeamState): Waiting | null => {
       };
     case 'approval': {
       const open = openRequest(team);
-      const more = team.asks.length > 1 ? `, and ${team.asks.length - 1} calls after it` : '';
+      const [ask] = team.asks;
+      const call = ask && 'agentId' in ask ? `agent ${ask.agentId} may call ${ask.name}` : '';
       return {
         for: 'person',
         since,
-        detail: `an answer to ${open?.request.request_id ?? ''}: whether agent ${team.asks[0]?.agentId ?? ''} may call ${team.asks[0]?.name ?? ''}${more}`,
+        detail: `an answer to ${open?.request.request_id ?? ''}: whether ${call}${afterIt(team)}`,
+        who_can_unblock: open ? whoCanApprove(open) : '',
+      };
+    }
+    case 'limit': {
+      const open = openRequest(team);
+      const [ask] = team.asks;
+      const whose = ask && 'accountId' in ask ? budgetOwner(ownerOf(ask.accountId)) : '';
+      const waiting = ask && 'accountId' in ask ? waitingAt(team, ask.accountId).length : 0;
+      return {
+        for: 'budget',
+        since,
+        detail: `an answer to ${open?.request.request_id ?? ''}: whether ${whose} may use more; ${waiting} agents wait for it${afterIt(team)}`,
         who_can_unblock: open ? whoCanApprove(open) : '',
       };
     }
@@ -48,8 +83,7 @@ export const describeWaiting = (team: TeamState): Waiting | null => {
         for: 'budget',
         since,
         detail: `${team.held.length} agents wait until what others hold of the budget is used or comes back`,
-        who_can_unblock:
-          'agents whose calls are open: those that are paused hold theirs until they are resumed or cancelled',
+        who_can_unblock: openCalls,
       };
     case 'paused':
       return {

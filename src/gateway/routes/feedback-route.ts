@@ -1,9 +1,14 @@
 import { z } from 'zod';
-import { approvalOutcomes, feedbackBodySchema, type GivenFeedback } from '../../contracts/feedback.js';
+import {
+  approvalOutcomes,
+  feedbackBodySchema,
+  type GivenFeedback,
+  teamFeedbackBodySchema,
+} from '../../contracts/feedback.js';
 import type { Kind } from '../../contracts/work.js';
 import { ParleyError } from '../../domain/errors.js';
 import { answerReceipt, type FeedbackReceipt } from '../../domain/feedback-answer.js';
-import { closedWords, isRepeat } from '../../domain/feedback.js';
+import { closedWords, isSameAnswer } from '../../domain/feedback.js';
 import type { Asks } from '../../domain/inbox/asks.js';
 import { collectionOf } from '../../links.js';
 import { askingKinds } from '../asking-kinds.js';
@@ -41,7 +46,7 @@ const asksIfEnded = async (error: unknown, kind: Kind, id: string, ports: Ports)
 const closedReceipt = (error: unknown, given: GivenFeedback, asks: Asks | null): FeedbackReceipt => {
   const asked = asks?.requests.find(({ request }) => request.request_id === given.request_id);
   if (!asked || asked.state === 'open') throw error;
-  if (isRepeat(asked, given)) return answerReceipt([asked], given);
+  if (isSameAnswer(asked, given)) return answerReceipt([asked], given);
   throw new ParleyError('wrong_state', `${given.request_id} ${closedWords(asked)}; nothing was changed.`);
 };
 
@@ -68,7 +73,7 @@ export const feedbackRoute = (
         .optional()
         .meta({ description: 'Sent by Parley’s own CLI and page; recorded as the source of the answer.' }),
     }),
-    body: feedbackBodySchema,
+    body: kind === 'team' ? teamFeedbackBodySchema : feedbackBodySchema,
     bodyExample: { request_id: 'fr-20261121-0a1b2c', response: 'approve', comment: 'Looks right.' },
     responses: {
       200: {
@@ -97,6 +102,7 @@ export const feedbackRoute = (
         response: body.response,
         comment: body.comment ?? null,
         digest: body.digest ?? null,
+        ...('limits' in body && body.limits ? { limits: body.limits } : {}),
         provided_by: authenticated ? caller.name : (body.provided_by ?? caller.name),
         authenticated,
         source: headers['parley-client'] ?? 'http',

@@ -22,7 +22,7 @@ import {
   teamStartedExample,
   teamStatsExample,
 } from './team-examples.js';
-import { teamTenant } from './team-tenant.js';
+import { teamTenant, teamTerms } from './team-tenant.js';
 import { knownId } from './work-routes.js';
 
 const teamId = z.string().meta({ description: 'Id of the team.', example: teamStartedExample.id });
@@ -78,9 +78,9 @@ const spawn = route({
   problems: [...problemsOfBody, 'forbidden', 'not_found', 'conflict', 'wrong_state'],
   handle: async ({ params: { id }, headers, body }, ports) => {
     const bodies = Array.isArray(body) ? body : [body];
-    const tenant = await teamTenant(id, ports.teams);
+    const { tenant, cheaperModel } = await teamTerms(id, ports.teams);
     const path = (index: number): string => (Array.isArray(body) ? `[${index}]` : '');
-    const planned = plansOf(bodies, tenant, ports.operator, path);
+    const planned = plansOf(bodies, tenant, ports.operator, path, cheaperModel ?? undefined);
     if ('faults' in planned)
       throw invalidRequest(planned.faults.map((fault) => ({ ...fault, path: fault.path.replace(/^\./, '') })));
     const call: TeamCall = { type: 'SPAWN', agents: planned.plans };

@@ -61,6 +61,17 @@ describe('a read that comes twice', () => {
     expect({ ...play.team, steppedAt: 0 }).toEqual({ ...before, steppedAt: 0 });
   });
 
+  test('is answered again with the cheaper model that was admitted for it', () => {
+    const call = { estimate: { tokens: 1, usdMicros: 0 }, per1000Characters: { tokens: 0, usdMicros: 0 } };
+    const price = { likely: call, most: call, isCapped: true };
+    const play = new TeamPlay([{ ...plan('a'), price, cheaper: { model: 'small', price } }], {
+      budget: { maxTokens: 6, maxUsdMicros: null, cheaperPercent: 50 },
+    });
+    const [first] = reads(play, 1);
+    expect(first).toMatchObject({ type: 'answer_read', model: 'small' });
+    expect(reads(play, 1)).toEqual([first]);
+  });
+
   test('is put off again where its calls wait, without beginning another wait', () => {
     const play = new TeamPlay([plan('a'), plan('b')]);
     const given = { wrote: [said('c2')], commands: [waits] };

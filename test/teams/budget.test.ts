@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AuditExport } from '../../src/contracts/audit.js';
+import type { InboxList } from '../../src/contracts/inbox.js';
+import type { NumberedTeamEvent } from '../../src/contracts/team-events.js';
+import type { TeamStatus } from '../../src/contracts/team-status.js';
+import { type ModelServer, startModelServer } from '../support/model-server.js';
+import { type Product, startProduct } from '../support/product.js';
+import { runCli } from '../support/run-cli.js';
+import { scratchFolder } from '../support/scratch.js';
+import { calls, says } from '../support/team-bodies.js';
+
+const stateOf = ({ agents }: TeamStatus, id: string): string | undefined =>
+  agents.find(({ agent_id: each }) => each === id)?.state;
+const asked = (status: TeamStatus): boolean => status.asked_budget !== undefined;
+
+describe('the budget of a team', () => {
+  let product: Product;
+  let models: ModelServer;
+  beforeAll(async () => {
+    models = await startModelServer();
+    product = await startProduct({
+      PARLEY_PRICES: JSON.stringify({ 'lab/large': { input: 1, output: 1 }, 'lab/small': { input: 0.1, output: 0.1 } }),
+    });
+  });
+  afterAll(async () => {
+    await product?.stop();
+    await models?.close();
+  });
+
+  const events = async (id: string): Promise<NumberedTeamEvent[]> =>
+    (await product.client.workflow.getHandle(id).query<{ events: NumberedTeamEvent[] }>('snapshot')).events;
+  const steps = async (id: string): Promise<string[]> =>
+    (await events(id)).flatMap((told) => (told.event === 'budget' ? told.data.step : []));
+  /** What was written as evidence of a team, as it is exported. */
+  const records = async (id: string) => {
+    const file = join(scratchFolder(), 'evidence.json');
+    const made = await runCli({ PARLEY_DATA: product.data }, ['audit', 'export', '--work', id, '--output', file]);
+    expect(made.code).toBe(0);
+    const { chains } = JSON.parse(readFileSync(file, 'utf8')) as AuditExport;
+    expect(await runCli({ PARLEY_DATA: product.data }, ['audit', 'verify', file])).toMatchObject({ code: 0 });
+    return chains.flatMap((chain) => chain.records).flatMap((record) => ('omitted' in record ? [] : [record]));
+  };
+  const model = (name: string) => ({
+    kind: 'openai-compatible' as const,
+    provider: 'lab',
+    model: name,
+    base_url: models.baseUrl,
+  });
+
+  test('is told from the part that it names on, and near its end hosted agents are asked with the cheaper model', async () => {
+    const usage = { prompt_tokens: 40_000, completion_tokens: 10_000 };
+    models.mock.onMessage(/./, { content: 'done', usage });
+    const status = await product.teams.run({
+      max_concurrent: 1,
+      agents: [
+        { agent_id: 'a', adapter: model('large'), prompt: 'first' },
+        { agent_id: 'b', adapter: model('large'), prompt: 'second' },
+        says('c', ['third']),
+      ],
+      budget: { max_usd: 0.08, warn_at: 0.5, cheaper_at: 0.6, cheaper_model: 'small' },
+    });
+    expect(status.agents.map(({ state }) => state)).toEqual(['COMPLETED', 'COMPLETED', 'COMPLETED']);
+    expect(models.bodies().map((body) => body['model'])).toEqual(['large', 'small']);
+    expect(status.budget).toMatchObject({ cheaper_model: 'small', steps: ['warn', 'cheaper_model'], max_usd: '0.08' });
+    expect(await steps(status.id)).toEqual(['warn', 'cheaper_model']);
+  });
+
+  test('is refused at the start with a cheaper model that has no price, by its path', async () => {
+    const { status, body } = await product.post('/v1/teams', {
+      agents: [{ agent_id: 'a', adapter: model('large'), prompt: 'x' }],
+      budget: { max_usd: 1, cheaper_at: 0.6, cheaper_model: 'tiny' },
+    });
+    expect([status, JSON.stringify(body)]).toEqual([422, expect.stringMatching(/"path":"budget\.cheaper_model"/)]);
+  });
+
+  test('asks a person for more; who needs it waits, others go on, and the answer and what it granted are evidence', async () => {
+    const id = await product.teams.start({
+      agents: [
+        says('a', [calls(['get_context_info', {}]), 'one'], { budget: { max_tokens: 1, when_used_up: 'ask' } }),
+        says('b', ['two']),
+      ],
+    });
+    const waits = await product.teams.until(id, (now) => asked(now) && stateOf(now, 'b') === 'COMPLETED');
+    expect(waits).toMatchObject({ lifecycle: 'waiting', waiting: { for: 'budget' }, asked_budget: { agent_id: 'a' } });
+    expect(waits.agents[0]).toMatchObject({
+      state: 'RUNNING',
+      waiting: { for: 'budget' },
+      budget: { state: 'asking' },
+    });
+    const { items } = (await product.get(`/v1/inbox?work_id=${id}`)).body as InboxList;
+    expect(items).toMatchObject([{ kind: 'team', content: { budget: { limits: { max_tokens: 1 } } } }]);
+    const { request } = items[0]!;
+    expect(request.prompt).toContain('May agent "a" and those that it has spawned use more?');
+
+    const answer = { request_id: request.request_id, response: 'approve', digest: request.digest, provided_by: 'anna' };
+    const low = await product.post(`/v1/teams/${id}/feedback`, { ...answer, limits: { max_tokens: 2 } });
+    expect([low.status, JSON.stringify(low.body)]).toEqual([422, expect.stringMatching(/max_tokens must be at least/)]);
+    expect(await product.post(`/v1/teams/${id}/feedback`, { ...answer, limits: { max_tokens: 90_000 } })).toMatchObject(
+      {
+        status: 200,
+        body: { outcome: 'approved' },
+      },
+    );
+    const done = await product.teams.until(id, ({ ended_at: endedAt }) => endedAt !== null);
+    expect(done.agents.map(({ result }) => result)).toEqual(['one', 'two']);
+    const told = await records(id);
+    expect(told.map(({ type }) => type)).toEqual(['approval.requested', 'approval.closed']);
+    expect(told[1]?.data).toMatchObject({
+      about: 'budget',
+      agent_id: 'a',
+      digest: request.digest,
+      outcome: 'approved',
+      granted: { max_tokens: 90_000 },
+      answers: [{ provided_by: 'anna', response: 'approve', parsed_at: expect.any(String) }],
+    });
+  });
+
+  test('is answered by many ways: its limits by the inbox, and a stop by the command line, which refuses what waits', async () => {
+    const id = await product.teams.start({
+      agents: [says('a', [calls(['get_context_info', {}]), calls(['get_context_info', {}]), 'one'])],
+      budget: { max_tokens: 1, when_used_up: 'ask' },
+    });
+    const first = await product.teams.until(id, asked);
+    const { proposed } = first.asked_budget!;
+    const given = { work_id: id, response: 'approve', limits: { max_tokens: proposed.max_tokens! } };
+    const { body } = await product.post('/v1/inbox/answers?provided_by=anna', [given]);
+    expect(body).toMatchObject({ applied: [{ outcome: 'approved' }], errors: [] });
+    const again = await product.teams.until(
+      id,
+      (now) => asked(now) && now.asked_budget?.request_id !== first.asked_budget?.request_id,
+    );
+    expect(again.budget).toMatchObject({ max_tokens: proposed.max_tokens, state: 'asking' });
+    const said = await runCli({ PARLEY_URL: product.url }, ['team', 'answer', id, 'reject', '--as', 'ben']);
+    expect(said).toMatchObject({ code: 0, out: 'rejected' });
+    const ended = await product.teams.until(id, ({ ended_at: endedAt }) => endedAt !== null);
+    expect(ended).toMatchObject({
+      state: 'FAILED',
+      agents: [{ error: { code: 'EBUDGET' } }],
+      budget: { state: 'stopped' },
+    });
+    expect((await records(id)).map(({ data }) => data['outcome'] ?? null)).toEqual([
+      null,
+      'approved',
+      null,
+      'rejected',
+    ]);
+  });
+
+  test('stops by itself when nobody answers in time', async () => {
+    const status = await product.teams.run({
+      agents: [says('a', ['more than one token'])],
+      budget: { max_tokens: 1, when_used_up: 'ask' },
+      approval: { timeout_ms: 300 },
+    });
+    expect(status).toMatchObject({ state: 'FAILED', feedback: [{ state: 'expired' }] });
+    expect(await steps(status.id)).toEqual(['ask', 'stop']);
+  });
+});
