@@ -1,4 +1,5 @@
 import type { Provider, ProviderList } from '../../src/contracts/provider-limits.js';
+import type { SessionStatus } from '../../src/contracts/session-status.js';
 import type { AgentStatus } from '../../src/contracts/team-status.js';
 import { aFanOut } from '../support/fan-out-bodies.js';
 import { type Product, startProduct } from '../support/product.js';
@@ -18,11 +19,35 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => product?.stop());
 
+const begun: string[] = [];
+/** What a test has begun holds the one slot no longer than that test. */
+afterEach(async () => {
+  for (const path of begun.splice(0)) {
+    await product.post(`${path}/cancel`);
+    await reaches(path, ({ ended_at: endedAt }) => endedAt !== null);
+  }
+});
+
+const reaches = async (path: string, holds: (status: SessionStatus) => boolean): Promise<SessionStatus> => {
+  for (const deadline = Date.now() + 60_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
+    const status = (await product.get(path)).body as SessionStatus;
+    if (holds(status)) return status;
+    if (Date.now() > deadline) throw new Error(`not reached: ${JSON.stringify(status)}`);
+  }
+};
+const isHeldBack = ({ waiting }: SessionStatus): boolean => waiting?.for === 'provider_limit';
+
+const session = async (body: object): Promise<string> => {
+  const { id } = await product.start({ prompt: 'p', ...body } as never);
+  begun.push(`/v1/sessions/${id}`);
+  return id;
+};
+
 /** Says nothing for as long as nobody cancels it, and is the one call that may be under way. */
-const hold = async (): Promise<() => Promise<void>> => {
-  const { id } = await product.start({ prompt: 'p', lanes: [silent('only')] } as never);
-  await product.until(id, ({ state }) => state === 'STREAMING');
-  return async () => void (await product.post(`/v1/sessions/${id}/cancel`));
+const hold = async (): Promise<() => Promise<unknown>> => {
+  const path = `/v1/sessions/${await session({ lanes: [silent('only')] })}`;
+  await reaches(path, ({ state }) => state === 'STREAMING');
+  return () => product.post(`${path}/cancel`);
 };
 
 const isHeld = { for: 'provider_limit', detail: '1 call waits for the limits of scripted' };
@@ -30,40 +55,37 @@ const isHeld = { for: 'provider_limit', detail: '1 call waits for the limits of 
 describe('work whose calls may not be made yet', () => {
   test('waits for the limits of their provider, until it may call it', async () => {
     const release = await hold();
-    const began = Date.now();
-    const { id } = await product.start({ prompt: 'p', lanes: [silent('a')] } as never);
-    const refinement = await product.refinements.start(aRefinement());
-    const fanOut = await product.fanOuts.start(aFanOut());
-    const { waiting, state } = await product.until(id, (status) => status.waiting?.for === 'provider_limit');
+    const beginning = Date.now();
+    const id = await session({ lanes: [silent('a')] });
+    const { waiting, state } = await reaches(`/v1/sessions/${id}`, isHeldBack);
     expect(state).toBe('DISPATCHED');
     expect(waiting).toMatchObject({
       detail: `${isHeld.detail}; no lane is dispatched yet: a`,
       who_can_unblock: expect.stringContaining('parley providers scripted'),
     });
-    expect(Date.parse(waiting!.since)).toBeGreaterThanOrEqual(began);
+    expect(Date.parse(waiting!.since)).toBeGreaterThanOrEqual(beginning);
     const { out } = await runCli({ PARLEY_URL: product.url }, ['why', id]);
     expect(out).toContain('waits for provider limit');
     expect(out).toMatch(/parley providers +what is used of the limits/);
-    const others = [
-      await product.refinements.until(refinement, (status) => status.waiting?.for === 'provider_limit'),
-      await product.fanOuts.until(fanOut, (status) => status.waiting?.for === 'provider_limit'),
-    ];
-    expect(others.map((status) => status.waiting?.detail)).toEqual([
-      expect.stringContaining(`${isHeld.detail}; the generator`),
-      expect.stringMatching(/^3 calls wait for the limits of scripted; 3 of 3 tasks/),
-    ]);
-    await product.post(`/v1/refinements/${refinement}/cancel`);
-    await product.post(`/v1/fan-outs/${fanOut}/cancel`);
     await release();
-    const after = await product.until(id, (status) => status.waiting?.for === 'lane');
+    const after = await reaches(`/v1/sessions/${id}`, ({ waiting: now }) => now?.for === 'lane');
     expect(after.waiting?.detail).toBe('1 of 1 lanes have not ended: a');
-    await product.post(`/v1/sessions/${id}/cancel`);
-    expect((await product.until(id, ({ lifecycle }) => lifecycle === 'cancelled')).waiting).toBeNull();
+  });
+
+  test('does so whatever kind it is of', async () => {
+    await hold();
+    const refinement = `/v1/refinements/${await product.refinements.start(aRefinement())}`;
+    const fanOut = `/v1/fan-outs/${await product.fanOuts.start(aFanOut())}`;
+    begun.unshift(refinement, fanOut);
+    expect((await reaches(refinement, isHeldBack)).waiting?.detail).toContain(`${isHeld.detail}; the generator`);
+    const all = '3 calls wait for the limits of scripted; 3 of 3 tasks';
+    await reaches(fanOut, ({ waiting }) => waiting?.detail.startsWith(all) === true);
   });
 
   test('is told of agents, and of their team', async () => {
     const release = await hold();
     const id = await product.teams.start({ agents: [hangs('a'), hangs('a.1')] } as never);
+    begun.unshift(`/v1/teams/${id}`);
     const { waiting, agents } = await product.teams.until(id, (status) =>
       status.agents.every((agent) => agent.waiting !== undefined),
     );
@@ -82,8 +104,6 @@ describe('work whose calls may not be made yet', () => {
     const views = await Promise.all(['a', 'a.1'].map((agent) => product.get(`/v1/teams/${id}/agents/${agent}`)));
     const held = views.map(({ body }) => body as AgentStatus).filter((agent) => agent.waiting !== undefined);
     expect(held).toMatchObject([{ agent_id: going === 'a' ? 'a.1' : 'a', waiting: isHeld }]);
-    await product.post(`/v1/teams/${id}/cancel`);
-    await product.teams.until(id, ({ lifecycle }) => lifecycle === 'cancelled');
   });
 });
 
@@ -92,13 +112,11 @@ describe('an operator', () => {
   const provider = async (name: string) => (await product.get(`/v1/providers/${name}`)).body as Provider;
 
   test('sees what is used of a provider, and who waits, by tenant and tier', async () => {
-    const release = await hold();
-    const { id } = await product.start({
-      tenant: 'acme',
-      prompt: 'p',
-      lanes: [silent('a', 'gold'), silent('b', 'bronze')],
-    } as never);
-    await product.until(id, (status) => status.waiting?.for === 'provider_limit');
+    await hold();
+    await session({ tenant: 'acme', lanes: [silent('a', 'gold'), silent('b', 'bronze')] });
+    const isThere = ({ tenants }: Provider): boolean =>
+      tenants.some(({ tenant, waiting }) => tenant === 'acme' && waiting === 2);
+    while (!isThere(await provider('scripted'))) await new Promise((resolve) => setTimeout(resolve, 50));
     const { limits: pools, tenants, ...about } = await provider('scripted');
     expect(about).toEqual({
       provider: 'scripted',
@@ -124,8 +142,6 @@ describe('an operator', () => {
     expect(shown.out).toMatch(/^scripted {2}breaker closed\n {2}all models: \d+\/50 requests .*, 1\/1 under way/);
     expect(shown.out).toMatch(/tenant acme: 0 under way, 2 wait \(1 gold, 0 silver, 1 bronze, for \d+ s\)/);
     expect((await parley('providers')).out).toMatch(/scripted .*under way 1\/1 {2}2 wait/);
-    await product.post(`/v1/sessions/${id}/cancel`);
-    await release();
   });
 
   test('sees the limits of a provider that nobody has called', async () => {
