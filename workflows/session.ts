@@ -10,7 +10,7 @@ import {
 import type { Json } from '../src/contracts/frames.js';
 import type { SessionStatus } from '../src/contracts/session-status.js';
 import { sessionTurns } from '../src/domain/session/turns.js';
-import { add, available, ledgerOf, noAmount, subtract } from '../src/domain/budget.js';
+import { add, available, noAmount, subtract } from '../src/domain/budget.js';
 import { checkRoom, outOfBudget, postFrames } from '../src/domain/external-lane.js';
 import {
   closeFeed,
@@ -123,6 +123,9 @@ export async function session(
     loop.push({ type: 'REPORTS', reports: reports.map((report) => ({ ...report, lane, at, attempt: 1 })) });
   };
 
+  /** What is left beside `used`, whatever lanes hold: they are the ones to use it. */
+  const unheld = (used: Amount) => available({ limits: setup.budget, reserved: noAmount, spent: used });
+
   /** What an external lane's frames brought: its text to those who watch, the rest to the inbox. */
   const takeFed = (laneId: string, feed: Feed, said: readonly FeedReport[]): void => {
     const before = openedFeed(laneId);
@@ -133,7 +136,7 @@ export async function session(
       offset += report.text.length;
     }
     const own = state.work.lanes.find((lane) => lane.setup.laneId === laneId)?.usage ?? noAmount;
-    const left = available(ledgerOf(setup.budget, noAmount, subtract(spent(state.work), own)));
+    const left = unheld(subtract(spent(state.work), own));
     const end = outOfBudget(feed, left);
     state.feeds[laneId] = end === null ? feed : closeFeed(feed);
     const usage = usageOf(feed, null);
@@ -226,7 +229,7 @@ export async function session(
               attempt,
               ...(loop.epoch > 0 && { epoch: loop.epoch }),
               others: votesOf(state.work, false),
-              budget: available(ledgerOf(setup.budget, noAmount, spent(state.work))),
+              budget: unheld(spent(state.work)),
             },
           ],
         );

@@ -1,5 +1,4 @@
 import type { Reconciliation, Tier } from '../contracts/session.js';
-import { ParleyError } from './errors.js';
 import { above } from './numbers.js';
 import type { Amount } from './session/setup.js';
 import type { Fault } from './window.js';
@@ -47,77 +46,43 @@ export interface BudgetLimits {
 }
 
 /**
- * What a session may use, holds for calls under way, and has used; each lane keeps its own share of `reserved`. While no
- * call uses more than it reserved, limit = spent + reserved + available. What was used is a fact: it may exceed the limit.
+ * What work may use, holds for calls under way, and has used. While no call uses more than it reserved, limit = spent + reserved +
+ * available. What was used is a fact: it may exceed the limit.
  */
-export interface Ledger {
+export interface Books {
   limits: BudgetLimits;
   reserved: Amount;
   spent: Amount;
 }
 
-export const ledgerOf = (limits: BudgetLimits, reserved: Amount = noAmount, spent: Amount = noAmount): Ledger => ({
-  limits: { maxTokens: limits.maxTokens, maxUsdMicros: limits.maxUsdMicros },
-  reserved,
-  spent,
-});
-
 const left = (limit: number | null, spent: number, reserved: number): number | null =>
   limit === null ? null : Math.max(0, limit - spent - reserved);
 
 /** What no call has used or holds; null is no limit. */
-export const available = ({
-  limits,
-  reserved,
-  spent,
-}: Ledger): { tokens: number | null; usdMicros: number | null } => ({
+export interface AmountLeft {
+  tokens: number | null;
+  usdMicros: number | null;
+}
+export const available = ({ limits, reserved, spent }: Books): AmountLeft => ({
   tokens: left(limits.maxTokens, spent.tokens, reserved.tokens),
   usdMicros: left(limits.maxUsdMicros, spent.usdMicros, reserved.usdMicros),
 });
 
 /** Every limit that `estimate` does not fit, as EBUDGET; what reaches a limit exactly fits. */
-export const budgetFaults = (ledger: Ledger, estimate: Amount): Fault[] => {
-  const { tokens, usdMicros } = available(ledger);
+export const budgetFaults = (books: Books, estimate: Amount): Fault[] => {
+  const { tokens, usdMicros } = available(books);
   const faults: Fault[] = [];
   if (tokens !== null && estimate.tokens > tokens) {
-    const message = `needs ${estimate.tokens} tokens; ${tokens} of max_tokens ${ledger.limits.maxTokens} are left`;
+    const message = `needs ${estimate.tokens} tokens; ${tokens} of max_tokens ${books.limits.maxTokens} are left`;
     faults.push({ code: 'EBUDGET', message });
   }
   if (usdMicros !== null && estimate.usdMicros > usdMicros) {
-    const limit = usd(ledger.limits.maxUsdMicros ?? 0);
+    const limit = usd(books.limits.maxUsdMicros ?? 0);
     const message = `needs ${usd(estimate.usdMicros)} USD; ${usd(usdMicros)} of max_usd ${limit} are left`;
     faults.push({ code: 'EBUDGET', message });
   }
   return faults;
 };
-
-/** Holds `estimate` for a call. @throws ParleyError EBUDGET, naming every limit that it does not fit. */
-export const reserve = (ledger: Ledger, estimate: Amount): Ledger => {
-  const faults = budgetFaults(ledger, estimate);
-  if (faults.length > 0) throw new ParleyError('EBUDGET', faults.map((fault) => fault.message).join('; '));
-  return { ...ledger, reserved: add(ledger.reserved, estimate) };
-};
-
-/** Gives a reservation back unused. @throws ParleyError conflict, for more than is reserved: it was given back before. */
-export const release = (ledger: Ledger, reservation: Amount): Ledger => {
-  const { reserved } = ledger;
-  if (reservation.tokens > reserved.tokens || reservation.usdMicros > reserved.usdMicros) {
-    const held = `${reserved.tokens} tokens and ${usd(reserved.usdMicros)} USD`;
-    const asked = `${reservation.tokens} tokens and ${usd(reservation.usdMicros)} USD`;
-    throw new ParleyError('conflict', `cannot release ${asked}; only ${held} are reserved`);
-  }
-  return { ...ledger, reserved: subtract(reserved, reservation) };
-};
-
-/** A call has ended: its reservation goes, what it used is spent, and what it did not use is available again. */
-export const settle = (ledger: Ledger, reservation: Amount, used: Amount): Ledger => ({
-  ...release(ledger, reservation),
-  spent: add(ledger.spent, used),
-});
-
-/** During a call (spec 00 "during streaming"): the limits that `used` passes, over and above its own `reservation`. */
-export const overrunFaults = (ledger: Ledger, reservation: Amount, used: Amount): Fault[] =>
-  budgetFaults(release(ledger, reservation), used);
 
 /** Buffered share, in whole percent, strictly above which a policy wants what there is (details 1.4). */
 const flushPercent: Readonly<Record<Reconciliation, number>> = { first_win: 80, weighted_merge: 70, consensus: 60 };

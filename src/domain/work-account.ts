@@ -1,4 +1,4 @@
-import { add, available, budgetFaults, type BudgetLimits, noAmount } from './budget.js';
+import { add, type AmountLeft, available, budgetFaults, type BudgetLimits, noAmount } from './budget.js';
 import { openAccount } from './ledger/accounts.js';
 import { reserveCall } from './ledger/reserve.js';
 import { reportUse, settleCall } from './ledger/settle.js';
@@ -53,11 +53,7 @@ export const spentOf = (ledger: LedgerState): Amount => accountOf(ledger).spent;
 /** What calls under way hold. */
 export const reservedOf = (ledger: LedgerState): Amount => accountOf(ledger).reserved;
 
-/** What no call has used or holds; null is no limit. */
-export interface AmountLeft {
-  tokens: number | null;
-  usdMicros: number | null;
-}
+/** What no call has used or holds. */
 export const leftOf = (ledger: LedgerState): AmountLeft => available(booksOf(accountOf(ledger)));
 
 /** The number of the call under way, where there is one at a time; null: there is none. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { budgetFaults, ledgerOf, noAmount, reserve, settle } from '../../src/domain/budget.js';
+import { add, type Books, budgetFaults, noAmount, subtract } from '../../src/domain/budget.js';
 import { addsUp } from '../../src/domain/ledger/settle.js';
 import type { LedgerState } from '../../src/domain/ledger/state.js';
 import {
@@ -127,7 +127,7 @@ describe('the account of a piece of work, whatever happens,', () => {
     fc.assert(
       fc.property(limit, limit, fc.array(move, { maxLength: 60 }), (maxTokens, maxUsdMicros, moves) => {
         let ledger = openWorkAccount(limits(maxTokens, maxUsdMicros));
-        let books = ledgerOf(limits(maxTokens, maxUsdMicros));
+        let books: Books = { limits: limits(maxTokens, maxUsdMicros), reserved: noAmount, spent: noAmount };
         for (const { of, pick, held: wanted, used } of moves) {
           deepFreeze(ledger);
           const open = ledger.calls[pick % Math.max(1, ledger.calls.length)];
@@ -136,11 +136,12 @@ describe('the account of a piece of work, whatever happens,', () => {
             const result = holdCall(ledger, wanted);
             expect('faults' in result ? result.faults : []).toEqual(messages);
             if ('faults' in result) continue;
-            books = reserve(books, wanted);
+            books = { ...books, reserved: add(books.reserved, wanted) };
             ledger = result.ledger;
           } else {
             ledger = of === 'spend' ? pay(ledger, used) : endCall(ledger, open?.number ?? null, used);
-            books = settle(books, of === 'spend' ? noAmount : (open?.amount ?? noAmount), used);
+            const freed = of === 'spend' ? noAmount : (open?.amount ?? noAmount);
+            books = { ...books, reserved: subtract(books.reserved, freed), spent: add(books.spent, used) };
           }
           expect({ reserved: reservedOf(ledger), spent: spentOf(ledger) }).toEqual({
             reserved: books.reserved,
@@ -150,6 +151,23 @@ describe('the account of a piece of work, whatever happens,', () => {
         }
       }),
       { seed: 29, numRuns: 100 },
+    );
+  });
+  test('conserves its limit as long as no call uses more than it holds', () => {
+    const limited = limits(2_000, 1_600);
+    fc.assert(
+      fc.property(fc.array(move, { minLength: 100, maxLength: 300 }), (moves) => {
+        let ledger = openWorkAccount(limited);
+        for (const { of, pick, held: wanted, used } of moves) {
+          const open = ledger.calls[pick % Math.max(1, ledger.calls.length)];
+          const result = of === 'hold' || !open ? holdCall(ledger, wanted) : null;
+          if (result) ledger = 'faults' in result ? ledger : result.ledger;
+          else if (open) ledger = endCall(ledger, open.number, subtract(open.amount, used));
+          const { tokens, usdMicros } = add(spentOf(ledger), reservedOf(ledger));
+          expect(leftOf(ledger)).toEqual({ tokens: 2_000 - tokens, usdMicros: 1_600 - usdMicros });
+        }
+      }),
+      { seed: 29, numRuns: 20 },
     );
   });
 });

@@ -1,4 +1,4 @@
-import { add, available, budgetFaults, type Ledger, noAmount } from '../budget.js';
+import { add, available, type Books, budgetFaults, noAmount } from '../budget.js';
 import { ParleyError } from '../errors.js';
 import type { Amount } from '../session/setup.js';
 import { timeLeftMs } from './clock.js';
@@ -63,18 +63,18 @@ interface Verdict {
 const isLimited = ({ limits }: Account): boolean => limits.maxTokens !== null || limits.maxUsdMicros !== null;
 
 /** Whether something is left of each limit that `amount` draws on. */
-const hasRest = (books: Ledger, amount: Amount): boolean => {
+const hasRest = (books: Books, amount: Amount): boolean => {
   const { tokens, usdMicros } = available(books);
   return (tokens !== 0 || amount.tokens === 0) && (usdMicros !== 0 || amount.usdMicros === 0);
 };
 
 /** Whether a limit has been passed: then what nobody caps is not free, though it is thought to use nothing. */
-const isPassed = ({ limits, spent, reserved }: Ledger): boolean =>
+const isPassed = ({ limits, spent, reserved }: Books): boolean =>
   (limits.maxTokens !== null && spent.tokens + reserved.tokens > limits.maxTokens) ||
   (limits.maxUsdMicros !== null && spent.usdMicros + reserved.usdMicros > limits.maxUsdMicros);
 
 /** Whether the call is admitted by these books, were no other open that may pass the limit. */
-const takes = (account: Account, books: Ledger, amount: Amount): boolean =>
+const takes = (account: Account, books: Books, amount: Amount): boolean =>
   budgetFaults(books, amount).length === 0 || (account.terms.lastCall === 'admitted' && hasRest(books, amount));
 
 const stepAfter = (account: Account, request: CallRequest, isTimeOver: boolean): Remedy => {

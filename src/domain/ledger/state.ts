@@ -1,4 +1,4 @@
-import { type BudgetLimits, ledgerOf, type Ledger } from '../budget.js';
+import type { Books, BudgetLimits } from '../budget.js';
 import { ParleyError } from '../errors.js';
 import type { Amount } from '../session/setup.js';
 import type { NumberRanges } from './number-ranges.js';
@@ -113,7 +113,7 @@ export const changeAccounts = (
 };
 
 /** One account as a piece of work's own budget has it. */
-export const booksOf = ({ limits, reserved, spent }: Account): Ledger => ledgerOf(limits, reserved, spent);
+export const booksOf = ({ limits, reserved, spent }: Account): Books => ({ limits, reserved, spent });
 
 /** Whole units and at least 0, so that sums stay exact. @throws ParleyError invalid_request */
 export const checkAmount = (amount: Amount, what: string): void => {

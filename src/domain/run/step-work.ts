@@ -1,6 +1,6 @@
-import type { BudgetLimits } from '../budget.js';
+import type { AmountLeft, BudgetLimits } from '../budget.js';
 import type { StartedWork, StepWork } from './setup.js';
-import { type AmountLeft, leftOf } from '../work-account.js';
+import { leftOf } from '../work-account.js';
 import type { RunState } from './state.js';
 
 /** The id of the work that a try starts. Every try is a piece of work of its own, also after the run went back (`epoch`). */

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { budgetFaults, ledgerOf, reserve, settle } from '../../../src/domain/budget.js';
 import { addsUp, reportUse, settleCall } from '../../../src/domain/ledger/settle.js';
 import { reserveCall } from '../../../src/domain/ledger/reserve.js';
 import type { Account, AccountTerms, OpenCall } from '../../../src/domain/ledger/state.js';
@@ -124,27 +123,6 @@ describe('a ledger, whatever happens,', () => {
     always((given) => {
       const { steps } = perform(given, () => undefined, ['answer']);
       expect(new Set(steps).size).toBe(steps.length);
-    });
-  });
-  test('of one account admits what a budget of a piece of work does, in the same words', () => {
-    always(({ of: { r }, moves }) => {
-      const at = new LedgerPlay().open('r', 'run', null, { ...r, lastCall: 'refused', asks: false });
-      let books = ledgerOf(r.limits);
-      moves.forEach(({ of: what, pick, held, used }, index) => {
-        if (what === 'settle') {
-          const open = at.state.calls[pick % Math.max(1, at.state.calls.length)];
-          if (!open) return;
-          at.settle('r', open.number, used);
-          books = settle(books, open.amount, used);
-        } else {
-          const messages = budgetFaults(books, held).map(({ message }) => message);
-          const result = at.reserve('r', index + 1, held);
-          expect(result.outcome === 'refused' ? result.faults.map(({ message }) => message) : []).toEqual(messages);
-          if (messages.length === 0) books = reserve(books, held);
-        }
-        const { reserved, spent } = at.account('r');
-        expect({ reserved, spent }).toEqual({ reserved: books.reserved, spent: books.spent });
-      });
     });
   });
 });
