@@ -128,6 +128,36 @@ const stories: Record<string, Story> = {
     asking({ approval: { timeout_ms: 300 } }),
     async (product, id) => await keepTurn(product, `${id}.agent.a.1`, 'returned-after-an-expiry'),
   ),
+  'completed-with-more-budget': story(
+    {
+      agents: [
+        says('a', [calls(['get_context_info', {}]), 'Done.'], {
+          budget: { max_tokens: 1, warn_at: 0.5, when_used_up: 'ask' },
+        }),
+        says('b', ['two']),
+      ],
+    },
+    async (product, id) => {
+      const asks = await product.teams.until(
+        id,
+        (status) => status.asked_budget !== undefined && reaches('b', 'COMPLETED')(status),
+      );
+      await product.post(`/v1/teams/${id}/feedback`, {
+        request_id: asks.asked_budget!.request_id,
+        response: 'approve',
+        limits: { max_tokens: 90_000 },
+        provided_by: 'anna',
+      });
+    },
+  ),
+  'failed-by-a-budget': story(
+    { agents: [says('a', ['more than one token'])], budget: { max_tokens: 1, when_used_up: 'ask' } },
+    async (product, id) => {
+      const { asked_budget: asks } = await product.teams.until(id, (status) => status.asked_budget !== undefined);
+      const given = { request_id: asks!.request_id, response: 'reject', provided_by: 'anna' };
+      await product.post(`/v1/teams/${id}/feedback`, given);
+    },
+  ),
   'completed-restored': story({ agents: [lead, says('b', ['two'])] }, async (product, id) => {
     await product.teams.until(id, over);
     await product.post(`/v1/teams/${id}/restore`, { checkpoint: 2, reason: 'again' });
