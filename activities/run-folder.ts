@@ -94,7 +94,7 @@ const git = async (args: readonly string[], signal: AbortSignal): Promise<string
   }
 };
 
-const exists = (path: string): Promise<boolean> =>
+export const exists = (path: string): Promise<boolean> =>
   stat(path).then(
     () => true,
     () => false,
@@ -134,8 +134,8 @@ const filled = async (from: string, path: string, gitFolder: string): Promise<vo
   await writeFile(mark, '');
 };
 
-/** Made beside and moved there: a folder that is there is whole. */
-const copied = async (from: string | null, path: string): Promise<void> => {
+/** Made beside and moved there: a folder that is there is whole. `from` null: it is empty. */
+export const copied = async (from: string | null, path: string): Promise<void> => {
   if (await exists(path)) return;
   const half = path + unwholeSuffix;
   await rm(half, { recursive: true, force: true });

@@ -1,4 +1,7 @@
+import { join } from 'node:path';
 import type { ReadAnswer, ReadWord } from '../src/domain/team/effects.js';
+import { beating } from './asking.js';
+import { copied, exists } from './run-folder.js';
 
 /** A turn's way to its team, for whoever asks its model; `temporal/team-reads.ts` is the one on Temporal. */
 export interface TeamReadsPort {
@@ -29,9 +32,23 @@ export interface LeftTurns {
 
 export interface TeamPorts {
   teamTurns: TeamTurnsPort;
+  /** Where the folders of agents are. */
+  namespaces: string;
 }
 
-export const createTeamActivities = ({ teamTurns }: TeamPorts) => ({
+/** Ids of teams. */
+export interface CopiedFiles {
+  from: string;
+  to: string;
+}
+
+export const createTeamActivities = ({ teamTurns, namespaces }: TeamPorts) => ({
+  /** Gives the agents of a team the files of another's as they are now, once; where there are none, it has none. */
+  copyFiles: ({ from, to }: CopiedFiles): Promise<void> =>
+    beating(async () => {
+      const folder = join(namespaces, from);
+      if (await exists(folder)) await copied(folder, join(namespaces, to));
+    }),
   lostTurns: ({ workflowIds }: { workflowIds: string[] }): Promise<string[]> => teamTurns.lost(workflowIds),
   stopTurns: (team: LeftTurns): Promise<void> => teamTurns.stop(team),
 });

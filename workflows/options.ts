@@ -160,8 +160,8 @@ export const verificationsOn = (queue: Queue): ActivityInterfaceFor<Pick<Activit
     retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 10 },
   });
 
-type Folders = Pick<Activities, 'prepareRunFolder' | 'closeRunFolder'>;
-/** The folder of a run, made by whichever worker takes it first and kept on its machine; git may have much to copy. */
+type Folders = Pick<Activities, 'prepareRunFolder' | 'closeRunFolder' | 'copyFiles'>;
+/** The folder of a run, or those of a team's agents, made by whichever worker takes it first and kept on its machine; git may have much to copy. */
 export const foldersOn = (queue: Queue): ActivityInterfaceFor<Folders> =>
   proxyActivities<Folders>({
     ...on(queue),

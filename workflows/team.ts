@@ -24,7 +24,7 @@ import { toFailure } from '../src/failure.js';
 import { AgentTurns } from './agent-turns.js';
 import { callersTenant } from './calls.js';
 import { contextQuery, feedbackSignal, feedbackUpdate, readUpdate, teamUpdate, turnSignal } from './messages.js';
-import { actionsOn, calls, teamUpkeepOn, trace } from './options.js';
+import { actionsOn, calls, foldersOn, teamUpkeepOn, trace } from './options.js';
 import { signalled } from './signalled.js';
 import { refusal, rootMessage, usageIn, WorkLoop, type WorkKind } from './work.js';
 
@@ -58,6 +58,8 @@ const least = (a: number | null, b: number | null): number | null => (a === null
 interface TeamRun extends WorkState<TeamState, TeamWorkEvent, TeamWorkEffect> {
   /** Where tools work, once one was needed. */
   place?: ToolPlace;
+  /** Of a fork that has not needed its files so far: where those are that it begins with. */
+  filesOf?: { teamId: string; hostQueue: string };
 }
 
 const sharedFolder = ({ workspace, ofRun }: TeamSetup): SharedFolder | null =>
@@ -90,9 +92,13 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
     epoch: () => loop.epoch,
     isOver: () => loop.isOver,
     place: async () => {
-      const place =
-        state.place ??
-        (await teamUpkeepOn(setup.ofRun?.hostQueue ?? null).prepareTools({ workspace: sharedFolder(setup) }));
+      const { filesOf } = state;
+      if (filesOf) {
+        await foldersOn(filesOf.hostQueue).copyFiles({ from: filesOf.teamId, to: setup.id });
+        delete state.filesOf;
+      }
+      const queue = filesOf?.hostQueue ?? setup.ofRun?.hostQueue ?? null;
+      const place = state.place ?? (await teamUpkeepOn(queue).prepareTools({ workspace: sharedFolder(setup) }));
       state.place = place;
       return place;
     },

@@ -65,6 +65,28 @@ describeWithBubblewrap('agents of a team that have tools', () => {
     for (const name of ['in.txt', 'seen.txt']) rmSync(join(shared, name));
   });
 
+  test('have copies of their files in a fork, and those of its origin stay as they were', async () => {
+    const script = [calls(['write_file', { path: 'in/a.txt', content: 'one' }]), 'Done.'];
+    const again = [
+      calls(['read_file', { path: 'in/a.txt' }], ['write_file', { path: 'b.txt', content: 'two' }]),
+      'Done.',
+    ];
+    const agent = says('a', [...script, ...again], { tools: ['read_file', 'write_file'] });
+    const origin = await product.teams.run({ agents: [agent] });
+    const { items } = (await product.get(`/v1/teams/${origin.id}/checkpoints`)).body as {
+      items: { sequence_num: number }[];
+    };
+    const { body } = await product.post(`/v1/teams/${origin.id}/fork`, {
+      checkpoint: items.at(-1)!.sequence_num,
+      change: { agents: [{ ...agent, prompt: 'Go on.' }] },
+    });
+    const { id } = body as { id: string };
+    expect((await product.teams.until(id, ({ ended_at: endedAt }) => endedAt !== null)).state).toBe('COMPLETED');
+    const room = (of: string): string => join(product.data, 'namespaces', of, 'a');
+    expect([readdirSync(room(id)).toSorted(), readdirSync(room(origin.id))]).toEqual([['b.txt', 'in'], ['in']]);
+    expect(readFileSync(join(room(id), 'in/a.txt'), 'utf8')).toBe('one');
+  });
+
   test('do with them what their list and their template allow', async () => {
     const act = calls(
       ['write_file', { path: 'no', content: '' }],

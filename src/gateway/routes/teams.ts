@@ -5,6 +5,7 @@ import { openWork } from '../../domain/work-state.js';
 import { forkTeam } from '../../domain/team/fork.js';
 import { setUpTeam } from '../../domain/team/set-up-team.js';
 import type { TeamState } from '../../domain/team/state.js';
+import type { ToolPlace } from '../../domain/team/turn-start.js';
 import { invalidRequest } from '../problem.js';
 import { teamOperator } from '../team-operator.js';
 import { type AnyRoute, route } from '../route.js';
@@ -12,6 +13,10 @@ import { feedbackRoute } from './feedback-route.js';
 import { callTeam, withCallWaits, withTexts } from './team-calls.js';
 import { openTeamExample, teamStartedExample, teamStatusExample } from './team-examples.js';
 import { knownId, workRoutes } from './work-routes.js';
+
+/** Where the files of a team's agents are; undefined: none has needed a folder. */
+const filesBefore = ({ setup }: TeamState, place: ToolPlace | undefined): object | undefined =>
+  place?.hostQueue ? { teamId: setup.id, hostQueue: place.hostQueue } : undefined;
 
 const common = workRoutes({
   kind: 'team',
@@ -30,10 +35,16 @@ const common = workRoutes({
     return setUp.setup;
   },
   answer: (started) => ({ ...started, kind: 'team' }),
-  fork: ({ work }, setup, now) => {
+  fork: ({ work, place, filesOf }, setup, now) => {
     const forked = forkTeam(work as TeamState, setup, now);
-    return { ...openWork(forked.work, forked.first) };
+    const files = filesBefore(work as TeamState, place as ToolPlace | undefined) ?? filesOf;
+    return {
+      ...openWork(forked.work, forked.first),
+      ...(files !== undefined && !setup.workspace && { filesOf: files }),
+    };
   },
+  forkDescription:
+    'Each agent has a copy of the files in its folder, as they are when the fork first needs a folder; a `workspace` is the same for both.',
   spanAttributes: ({ agents, maxConcurrent }) => ({ agents: agents.length, max_concurrent: maxConcurrent }),
   feedback: ({ teams }) => ({
     port: teams,
