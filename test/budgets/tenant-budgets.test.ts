@@ -20,6 +20,7 @@ const budgets = {
   racers: { max_tokens: 1_000 },
   poor: { max_tokens: 0 },
   asker: { max_tokens: 100, when_used_up: 'ask' },
+  lasting: { max_tokens: 101 },
   stopped: { max_tokens: 100, when_used_up: 'ask' },
   thrifty: { max_tokens: 50_000, cheaper_at: 0.01, cheaper_models: { dear: 'cheap' } },
 };
@@ -48,7 +49,7 @@ const budgetOf = async (tenant: string, product = one): Promise<TenantBudget> =>
   (await product.get(`/v1/budgets/${tenant}`)).body;
 /** Polls until it holds: what a call used is told a moment after its end. */
 const until = async (tenant: string, holds: (budget: TenantBudget) => boolean): Promise<TenantBudget> => {
-  for (const deadline = Date.now() + 60_000; ; ) {
+  for (const deadline = Date.now() + 45_000; ; ) {
     const budget = await budgetOf(tenant);
     if (holds(budget)) return budget;
     if (Date.now() > deadline) throw new Error(`not reached: ${JSON.stringify(budget)}`);
@@ -156,6 +157,34 @@ describe('the budget of a tenant', () => {
     await until('thrifty', ({ steps }) => steps.some(({ step }) => step === 'cheaper_model'));
     expect((await other.run(ask)).state).toBe('COMPLETE');
     expect(models.bodies().map(({ model }) => model)).toEqual(['cheap']);
+  });
+
+  test('is kept over the end of a history: the next run knows what is spent, what is held and who waits', async () => {
+    await one.run(aSession('lasting', 40));
+    const { id } = await one.start({
+      ...aSession('lasting', 0),
+      lanes: [lane('a', [{ after_ms: 600_000, final: 'never', usage: { tokens: 100 } }])],
+    });
+    await until('lasting', ({ calls }) => calls.under_way === 1);
+    const waiting = await other.start({ ...aSession('lasting', 0), lanes: [lane('a', words(61))] });
+    const before = await until('lasting', ({ calls }) => calls.under_way === 1 && calls.waiting === 1);
+    const handle = one.client.workflow.getHandle(tenantBudgetId(one.taskQueue, 'lasting'));
+    const { runId } = await handle.describe();
+    const noise = { worker: 'noise', events: [{ type: 'withdrawn', worker: 'noise', number: 1 }] };
+    while ((await handle.describe()).runId === runId)
+      await Promise.all(Array.from({ length: 8 }, () => handle.executeUpdate('said', { args: [noise] })));
+    for (const wrong of [
+      null,
+      'wanted',
+      {},
+      { worker: 'w', events: [{ type: 'wanted' }] },
+      { worker: 'w', events: {} },
+    ])
+      await handle.executeUpdate('said', { args: [wrong] });
+    await handle.executeUpdate('answer', { args: [{ maxTokens: 'all' }] });
+    expect(await budgetOf('lasting')).toEqual(before);
+    await one.post(`/v1/sessions/${id}/cancel`, {});
+    expect((await other.until(waiting.id, ({ lifecycle }) => lifecycle !== 'running')).state).toBe('COMPLETE');
   });
 
   test('costs a tenant that has none nothing', async () => {

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { ConfigError, loadConfig } from '../../src/config.js';
 import { governorId } from '../../src/domain/governor/messages.js';
+import { tenantBudgetId } from '../../src/domain/tenant-budget/messages.js';
 import { type RunningWorker, runWorker } from '../../temporal/run-worker.js';
 import { aDebate, proposes, removeWorkspaces, sh } from '../support/debate-bodies.js';
 import { type Product, startProduct } from '../support/product.js';
@@ -40,7 +41,11 @@ describe('workers with PARLEY_DEPLOYMENT and PARLEY_BUILD_ID', () => {
   let second: RunningWorker | undefined;
   let connection: NativeConnection | undefined;
   beforeAll(async () => {
-    product = await startProduct({ ...settings('one'), PARLEY_PROVIDER_LIMITS: '{"providers":{"simulated":{}}}' });
+    product = await startProduct({
+      ...settings('one'),
+      PARLEY_PROVIDER_LIMITS: '{"providers":{"simulated":{}}}',
+      PARLEY_TENANT_BUDGETS: '{"default":{"max_tokens":1000000}}',
+    });
     await makeCurrent(product.client, 'one');
   }, 60_000);
   afterAll(async () => {
@@ -56,12 +61,12 @@ describe('workers with PARLEY_DEPLOYMENT and PARLEY_BUILD_ID', () => {
     expect(await versionOf(product.client, id)).toEqual({ isPinned: true, build: 'one', deployment });
   }, 60_000);
 
-  test("keep providers' limits in workflows that move to whichever version is current", async () => {
+  test("keep providers' limits, and budgets of tenants, in workflows that move to whichever version is current", async () => {
     const adapter = { kind: 'simulated', model: 'small', first_token_ms: 1, tokens_per_second: 1_000 } as const;
     const { state } = await product.run({ prompt: 'p', lanes: [{ lane_id: 'a', adapter }] });
     expect(state).toBe('COMPLETE');
-    const governor = await versionOf(product.client, governorId(product.taskQueue, 'simulated'));
-    expect(governor).toEqual({ isPinned: false, build: 'one', deployment });
+    for (const id of [governorId(product.taskQueue, 'simulated'), tenantBudgetId(product.taskQueue, 'default')])
+      expect(await versionOf(product.client, id)).toEqual({ isPinned: false, build: 'one', deployment });
   }, 60_000);
 
   test('do what belongs to their machine as well', async () => {
