@@ -42,4 +42,5 @@ export const explorerOf = (
   metadata: {},
   sharing: { sessionOf: null, windowOf: null, maxTokens: null },
   folderOf: plan.folderOf ?? plan.agentId,
+  explores: true,
 });

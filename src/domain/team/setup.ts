@@ -47,6 +47,8 @@ export interface AgentPlan {
   budget?: TeamBudget;
   /** The agent whose folder its tools work in; left out: its own. */
   folderOf?: string;
+  /** It explores for its parent, and is cleaned up once that has its answer; left out: it stays until somebody cleans it up. */
+  explores?: true;
 }
 
 export interface LiteAgent {

@@ -1,6 +1,7 @@
 import type { TeamDraft } from './draft.js';
 import { inLine, slotsInUse } from './slot-use.js';
-import { agentOf } from './state.js';
+import { cleanUp } from './spawn.js';
+import { agentOf, hasEnded, isSettled } from './state.js';
 import { toolWaitAnswer } from './tool-answers.js';
 import { begin } from './turns.js';
 
@@ -31,9 +32,23 @@ const answerWaits = (draft: TeamDraft): void => {
   }
 };
 
+/** Explorers whose answer everybody has who waits for it are gone: nobody asked for an agent, and each counts among those of the team. */
+const cleanUpExplorers = (draft: TeamDraft): void => {
+  const { team, effects } = draft;
+  const waitedFor = new Set(team.waits.flatMap(({ ids }) => ids));
+  // Who waits outside is told of agents as they stand after this step.
+  for (const effect of effects)
+    if (effect.type === 'answer_wait') for (const id of effect.answer.agentIds) waitedFor.add(id);
+  for (const agent of team.agents) {
+    const { agentId, explores } = agent.plan;
+    if (explores && hasEnded(agent) && isSettled(agent) && !waitedFor.has(agentId)) cleanUp(draft, agentId);
+  }
+};
+
 /** Gives free slots to those that go on after a wait, and then to those in line, as long as the team is not paused. */
 export const fillSlots = (draft: TeamDraft): void => {
   answerWaits(draft);
+  cleanUpExplorers(draft);
   const { team } = draft;
   if (team.state !== 'OPEN') return;
   const free = team.setup.maxConcurrent - slotsInUse(team);

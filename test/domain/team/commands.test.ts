@@ -94,6 +94,47 @@ describe('a call of a turn', () => {
     expect(answerTo(play, callId)).toMatchObject({ agents: [{ id: 'explore-2', result: 'In src/main.ts.' }] });
   });
 
+  test('leaves no agent behind once it has explored, so that a team may explore as often as it likes', () => {
+    const play = new TeamPlay([plan('a'), plan('b')]);
+    const explore = () => call(play, 'a', 'delegate_explore_task', { task: 'Where is main?' });
+    for (let number = 0; number < 12; number += 1) {
+      const { callId } = explore();
+      const id = play.team.agents.at(-1)!.plan.agentId;
+      play.ends(id, 'In src/main.ts.');
+      expect(answerTo(play, callId)).toMatchObject({ agents: [{ id, state: 'COMPLETED', result: 'In src/main.ts.' }] });
+      play.effects.length = 0;
+    }
+    expect(play.states).toBe('a RUNNING, b RUNNING');
+    expect(play.team.contexts.agents.map(({ agentId }) => agentId)).toEqual(['a', 'b']);
+    expect(play.events.filter(({ event }) => event === 'agent_removed')).toHaveLength(12);
+  });
+
+  test('that explores keeps its explorer until all who wait for it have its answer', () => {
+    const play = new TeamPlay([plan('a'), plan('b')]);
+    const { callId } = call(play, 'a', 'delegate_explore_task', { task: 'Where is main?' });
+    const explorer = 'explore-3';
+    const other = call(play, 'b', 'wait_for_agents', { ids: [explorer, 'a'] });
+    play.wait('outside', [explorer]);
+    play.ends(explorer, 'In src/main.ts.');
+    expect(answerTo(play, callId)).toMatchObject({ agents: [{ result: 'In src/main.ts.' }] });
+    expect(play.waits.get('outside')).toMatchObject({ agents: [{ agent_id: explorer, state: 'COMPLETED' }] });
+    play.ends('a');
+    expect(answerTo(play, other.callId)).toMatchObject({
+      agents: [{ id: explorer, result: 'In src/main.ts.' }, { id: 'a' }],
+    });
+    expect(play.states).toBe('a COMPLETED, b RUNNING');
+  });
+
+  test('that explores leaves no agent behind where its turn or the exploration is broken off', () => {
+    const play = new TeamPlay([plan('a'), plan('b')]);
+    const { callId } = call(play, 'a', 'delegate_explore_task', { task: 'x' });
+    play.to('CANCEL_AGENT', 'explore-3');
+    expect(answerTo(play, callId)).toMatchObject({ agents: [{ id: 'explore-3', state: 'CANCELLED' }] });
+    call(play, 'a', 'delegate_explore_task', { task: 'y' });
+    play.to('CANCEL_AGENT', 'a');
+    expect(play.states).toBe('a CANCELLED, b RUNNING');
+  });
+
   test('is refused by all ten tools where sub-agents are switched off, and nothing is created', () => {
     const play = new TeamPlay([plan('a')], { subagentsEnabled: false });
     const all: [AgentToolName, Record<string, Json>][] = [
