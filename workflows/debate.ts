@@ -71,7 +71,11 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
     hostQueue: null,
   };
   // One that began before it kept a ledger has spent what its roles used.
-  state.work.ledger ??= openWorkAccount(setup.budget, Object.values(state.work.usage).reduce(add));
+  state.work.ledger ??= openWorkAccount(
+    setup.budget,
+    state.work.startedAt,
+    Object.values(state.work.usage).reduce(add),
+  );
   const loop = new WorkLoop(debateKind, state, setup.webhooks);
 
   setHandler(

@@ -64,7 +64,7 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun | null, req
         hostQueue: null,
       };
   // One that began before it kept a ledger has a sum in its place.
-  state.work.ledger ??= openWorkAccount(setup.budget, (state.work as { spent?: Amount }).spent);
+  state.work.ledger ??= openWorkAccount(setup.budget, state.work.startedAt, (state.work as { spent?: Amount }).spent);
   const loop = new WorkLoop(fanOutKind, state, setup.webhooks);
   const inlineBytes = Math.min(inlineMost, Math.floor(inlineTotal / Math.max(1, setup.tasks.length)));
   const maxFiles = Math.min(filesMost, Math.max(1, Math.floor(filesTotal / Math.max(1, setup.tasks.length))));

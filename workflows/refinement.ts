@@ -51,7 +51,11 @@ export async function refinement(
   const state: RefinementRun =
     carried ?? openWork(openRefinementState(setup, workflowInfo().startTime.getTime()), { type: 'START' });
   // One that began before it kept a ledger has spent what both used.
-  state.work.ledger ??= openWorkAccount(setup.budget, add(state.work.usage.generator, state.work.usage.critic));
+  state.work.ledger ??= openWorkAccount(
+    setup.budget,
+    state.work.startedAt,
+    add(state.work.usage.generator, state.work.usage.critic),
+  );
   const loop = new WorkLoop(refinementKind, state, setup.webhooks);
 
   const act = async (effect: RefinementPending): Promise<RefinementEvent> => {

@@ -104,6 +104,7 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
   // One that began before it kept a ledger has spent what all its tries used.
   state.work.ledger ??= openWorkAccount(
     setup.budget,
+    state.work.startedAt,
     state.work.steps.flatMap(({ attempts }) => attempts).reduce((sum, { usage }) => add(sum, usage), noAmount),
   );
   const loop = new WorkLoop(runKind, state, setup.webhooks);

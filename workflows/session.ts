@@ -95,6 +95,7 @@ export async function session(
   const { overhead = noAmount } = state.work as { overhead?: Amount };
   state.work.ledger ??= openWorkAccount(
     setup.budget,
+    state.work.startedAt,
     state.work.lanes.reduce((sum, { isKept, usage }) => (isKept ? sum : add(sum, usage)), overhead),
   );
   const loop = new WorkLoop(sessionKind, state, setup.webhooks);

@@ -32,10 +32,10 @@ const countable = ({ tokens, usdMicros }: Amount): Amount => ({
 
 const isNothing = ({ tokens, usdMicros }: Amount): boolean => tokens === 0 && usdMicros === 0;
 
-/** `spent` is what the work has used before. */
-export const openWorkAccount = (limits: BudgetLimits, spent: Amount = noAmount): LedgerState => {
+/** `openedAt`: epoch milliseconds, when the work began; `spent`: what it has used before. */
+export const openWorkAccount = (limits: BudgetLimits, openedAt: number, spent: Amount = noAmount): LedgerState => {
   const opening = { accountId, level: 'run' as const, parentId: null, terms: terms(limits) };
-  return pay(openAccount(emptyLedger, opening, anyTime), spent);
+  return pay(openAccount(emptyLedger, opening, openedAt), spent);
 };
 
 const accountOf = ({ accounts }: LedgerState): Account => {

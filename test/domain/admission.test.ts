@@ -5,7 +5,7 @@ import { control } from '../../src/domain/window.js';
 type Call = Parameters<typeof admit>[0];
 const fitting: Call = {
   estimate: { tokens: 10, usdMicros: 10 },
-  ledger: openWorkAccount({ maxTokens: 10, maxUsdMicros: 10 }),
+  ledger: openWorkAccount({ maxTokens: 10, maxUsdMicros: 10 }, 0),
   window: { maxParallel: 1, maxTokens: 10, maxUsdMicros: 10 },
   inFlight: 0,
   used: { tokens: 0, usdMicros: 0 },
@@ -15,7 +15,7 @@ const fitting: Call = {
 const draining = control(null, { type: 'control', status: 'DRAINING' }, 0);
 const failing: Record<string, Partial<Call>> = {
   EWINDOW: { inFlight: 1 },
-  EBUDGET: { ledger: openWorkAccount({ maxTokens: 9, maxUsdMicros: null }) },
+  EBUDGET: { ledger: openWorkAccount({ maxTokens: 9, maxUsdMicros: null }, 0) },
   ESEC: { faults: [{ code: 'ESEC', message: 'tenant may not use gold' }] },
   EDRAINING: { control: draining },
 };
@@ -38,7 +38,7 @@ describe('admission', () => {
   });
   test('names each component of a window and of a budget', () => {
     const window = { maxParallel: 0, maxTokens: 0, maxUsdMicros: 0 };
-    const ledger = openWorkAccount({ maxTokens: 0, maxUsdMicros: 0 });
+    const ledger = openWorkAccount({ maxTokens: 0, maxUsdMicros: 0 }, 0);
     expect(codes({ window, ledger })).toEqual(['EWINDOW', 'EWINDOW', 'EWINDOW', 'EBUDGET', 'EBUDGET']);
   });
   test.each(['ESEC', 'EBUDGET'] as const)('says what the setup already holds against it: %s', (code) => {

@@ -12,7 +12,8 @@ const ms = 3_600_000;
 
 /**
  * What of a state is told once and not moved is made equal: what was said, when people were asked and answered, and results. The
- * times of a request that is open stay, so that they are compared.
+ * times of a request that is open stay, so that they are compared. An account is as old as its work, and moved all the same: no time
+ * in which it stood still counts.
  */
 const normal = (value: unknown, path: readonly string[] = []): unknown => {
   if (Array.isArray(value)) return value.map((item) => normal(item, path));
@@ -24,7 +25,7 @@ const normal = (value: unknown, path: readonly string[] = []): unknown => {
   const isClosed = 'state' in value && 'request' in value && value.state !== 'open';
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([name]) => name !== 'pending' && name !== 'result')
+      .filter(([name]) => name !== 'pending' && name !== 'result' && name !== 'openedAt')
       .map(([name, member]) => [name, normal(member, [...path, isClosed ? `closed ${name}` : name])]),
   );
 };

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
-import { add, type Books, budgetFaults, noAmount, subtract } from '../../src/domain/budget.js';
+import { add, type Books, budgetFaults, type BudgetLimits, noAmount, subtract } from '../../src/domain/budget.js';
 import { addsUp } from '../../src/domain/ledger/settle.js';
 import type { LedgerState } from '../../src/domain/ledger/state.js';
+import type { Amount } from '../../src/domain/session/setup.js';
 import {
   endCall,
   faultsOf,
@@ -21,6 +22,8 @@ import { deepFreeze } from '../support/session-play.js';
 
 const limits = (maxTokens: number | null, maxUsdMicros: number | null = null) => ({ maxTokens, maxUsdMicros });
 
+const opened = (of: BudgetLimits, spent?: Amount): LedgerState => openWorkAccount(of, 1_000, spent);
+
 /** Holds a call that has to fit. */
 const held = (ledger: LedgerState, tokens: number): { ledger: LedgerState; call: number } => {
   const result = holdCall(ledger, amount(tokens));
@@ -30,19 +33,19 @@ const held = (ledger: LedgerState, tokens: number): { ledger: LedgerState; call:
 
 describe('the account of a piece of work', () => {
   test('has nothing spent, or what was spent before', () => {
-    expect(spentOf(openWorkAccount(limits(10)))).toEqual(noAmount);
-    const ledger = openWorkAccount(limits(10), amount(4, 7));
+    expect(spentOf(opened(limits(10)))).toEqual(noAmount);
+    const ledger = opened(limits(10), amount(4, 7));
     expect(spentOf(ledger)).toEqual(amount(4, 7));
     expect(leftOf(ledger)).toEqual({ tokens: 6, usdMicros: null });
   });
   test('holds what a call may use, and takes back what it did not', () => {
-    const { ledger, call } = held(openWorkAccount(limits(10)), 8);
+    const { ledger, call } = held(opened(limits(10)), 8);
     expect([openCall(ledger), reservedOf(ledger), leftOf(ledger).tokens]).toEqual([call, amount(8), 2]);
     const ended = endCall(ledger, call, amount(3));
     expect([openCall(ended), reservedOf(ended), spentOf(ended)]).toEqual([null, noAmount, amount(3)]);
   });
   test('names every limit that a call does not fit, and is as it was', () => {
-    const ledger = deepFreeze(openWorkAccount(limits(10, 5)));
+    const ledger = deepFreeze(opened(limits(10, 5)));
     expect(holdCall(ledger, amount(11, 6))).toEqual({
       faults: [
         'needs 11 tokens; 10 of max_tokens 10 are left',
@@ -52,14 +55,14 @@ describe('the account of a piece of work', () => {
     expect(holdCall(ledger, amount(10, 5))).toHaveProperty('call', 1);
   });
   test('spends what a call uses beyond its limit, and then refuses all but what is free', () => {
-    const { ledger, call } = held(openWorkAccount(limits(10)), 8);
+    const { ledger, call } = held(opened(limits(10)), 8);
     const ended = endCall(ledger, call, amount(12));
     expect([spentOf(ended), leftOf(ended).tokens]).toEqual([amount(12), 0]);
     expect(holdCall(ended, amount(1))).toHaveProperty('faults');
     expect(holdCall(ended, noAmount)).toHaveProperty('call');
   });
   test('spends what a call used that was given back before, or was never held', () => {
-    const { ledger, call } = held(openWorkAccount(limits(10)), 8);
+    const { ledger, call } = held(opened(limits(10)), 8);
     const back = endCall(ledger, call, noAmount);
     expect(spentOf(endCall(back, call, amount(5)))).toEqual(amount(5));
     expect(spentOf(endCall(back, null, amount(5)))).toEqual(amount(5));
@@ -67,14 +70,14 @@ describe('the account of a piece of work', () => {
     expect(pay(back, noAmount)).toBe(back);
   });
   test('holds more for a call that has used more by now, and no less for one that has used less', () => {
-    const { ledger, call } = held(openWorkAccount(limits(10)), 4);
+    const { ledger, call } = held(opened(limits(10)), 4);
     expect(useSoFar(ledger, call, amount(3))).toBe(ledger);
     const grown = useSoFar(ledger, call, amount(6, 1));
     expect([reservedOf(grown), spentOf(grown)]).toEqual([amount(6, 1), noAmount]);
     expect(useSoFar(endCall(grown, call, amount(6, 1)), call, amount(20))).toHaveProperty('calls', []);
   });
   test('holds more for a call that is given a share of what others left, as long as it is open', () => {
-    const { ledger, call } = held(openWorkAccount(limits(10)), 4);
+    const { ledger, call } = held(opened(limits(10)), 4);
     const more = holdMore(ledger, call, amount(3, 1));
     expect([heldBy(more, call), reservedOf(more)]).toEqual([amount(7, 1), amount(7, 1)]);
     expect(faultsOf(more, amount(4))).toEqual([
@@ -88,7 +91,7 @@ describe('the account of a piece of work', () => {
     ]);
   });
   test('gives no number twice, however calls end', () => {
-    let ledger = openWorkAccount(limits(null));
+    let ledger = opened(limits(null));
     const seen = new Set<number>();
     const open: number[] = [];
     for (let index = 0; index < 300; index += 1) {
@@ -107,9 +110,9 @@ describe('the account of a piece of work', () => {
     expect(ledger.accounts[0]?.settled).toEqual([[1, 400]]);
   });
   test('counts what is beyond counting as the most that can be', () => {
-    const ledger = pay(openWorkAccount(limits(10)), amount(1e300, 1e300));
+    const ledger = pay(opened(limits(10)), amount(1e300, 1e300));
     expect(spentOf(ledger)).toEqual(amount(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER));
-    expect(holdCall(openWorkAccount(limits(null)), amount(1e300))).toHaveProperty('call');
+    expect(holdCall(opened(limits(null)), amount(1e300))).toHaveProperty('call');
   });
 });
 
@@ -126,7 +129,7 @@ describe('the account of a piece of work, whatever happens,', () => {
   test('admits, refuses and says what limit - spent - reserved does, and adds up', () => {
     fc.assert(
       fc.property(limit, limit, fc.array(move, { maxLength: 60 }), (maxTokens, maxUsdMicros, moves) => {
-        let ledger = openWorkAccount(limits(maxTokens, maxUsdMicros));
+        let ledger = opened(limits(maxTokens, maxUsdMicros));
         let books: Books = { limits: limits(maxTokens, maxUsdMicros), reserved: noAmount, spent: noAmount };
         for (const { of, pick, held: wanted, used } of moves) {
           deepFreeze(ledger);
@@ -157,7 +160,7 @@ describe('the account of a piece of work, whatever happens,', () => {
     const limited = limits(2_000, 1_600);
     fc.assert(
       fc.property(fc.array(move, { minLength: 100, maxLength: 300 }), (moves) => {
-        let ledger = openWorkAccount(limited);
+        let ledger = opened(limited);
         for (const { of, pick, held: wanted, used } of moves) {
           const open = ledger.calls[pick % Math.max(1, ledger.calls.length)];
           const result = of === 'hold' || !open ? holdCall(ledger, wanted) : null;

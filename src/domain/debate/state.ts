@@ -202,7 +202,7 @@ export const openDebateState = (setup: DebateSetup, now: number): DebateState =>
   rollback: null,
   calls: perRole(0),
   usage: perRole(noAmount),
-  ledger: openWorkAccount(setup.budget),
+  ledger: openWorkAccount(setup.budget, now),
   unheard: [],
   pending: null,
   effects: 0,

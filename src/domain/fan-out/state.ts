@@ -93,7 +93,7 @@ export const openFanOutState = (setup: FanOutSetup, now: number): FanOutState =>
   turn: 0,
   completed: [],
   calls: {},
-  ledger: openWorkAccount(setup.budget),
+  ledger: openWorkAccount(setup.budget, now),
   deadlineAt: null,
   released: null,
   held: false,

@@ -77,7 +77,7 @@ export const openRefinementState = (setup: RefinementSetup, now: number): Refine
   turn: null,
   calls: { generator: 0, critic: 0 },
   usage: { generator: noAmount, critic: noAmount },
-  ledger: openWorkAccount(setup.budget),
+  ledger: openWorkAccount(setup.budget, now),
   pending: null,
   effects: 0,
   waitingSince: null,

@@ -80,7 +80,7 @@ export const openRunState = (setup: RunSetup, now: number): RunState => ({
   workspace: null,
   position: 0,
   steps: setup.steps.map(() => ({ state: 'pending', attempts: [], comments: [], output: null })),
-  ledger: openWorkAccount(setup.budget),
+  ledger: openWorkAccount(setup.budget, now),
   feedback: [],
   pending: null,
   effects: 0,

@@ -98,7 +98,7 @@ export const openSessionState = (setup: SessionSetup, now: number): Session => (
   frozen: null,
   arbiter: null,
   merge: null,
-  ledger: openWorkAccount(setup.budget),
+  ledger: openWorkAccount(setup.budget, now),
   waiting: null,
   result: null,
   error: null,
