@@ -1,7 +1,7 @@
 import { approximateTokens } from '../budget.js';
 import { ParleyError } from '../errors.js';
 import { addAgent, withNotice } from './context/agents.js';
-import { contextOf, messagesOf } from './context/book.js';
+import { contextOf, messagesOf, withQuestion } from './context/book.js';
 import type { ContextMessage, NewMessage } from './context/message.js';
 import { sync, type SyncAsked } from './context/sync.js';
 import { write, type Written } from './context/write.js';
@@ -115,7 +115,7 @@ export const writeAndRead = (
   };
 };
 
-/** What a turn is asked first, in its context. */
+/** What a turn is asked first, in its context, where it stays as long as the turn runs: a long one would else forget its task first. */
 export const askInContext = (
   draft: TeamDraft,
   agentId: string,
@@ -123,5 +123,14 @@ export const askInContext = (
 ): ContextRead => {
   const on = channel === undefined ? '' : ` (${channel})`;
   const question: NewMessage = { role: 'user', content: by === null ? content : `${by} asks${on}:\n${content}` };
-  return writeAndRead(draft, agentId, [question], []);
+  const messageId = draft.team.contexts.next;
+  const read = writeAndRead(draft, agentId, [question], []);
+  if ('view' in read) draft.team.contexts = withQuestion(draft.team.contexts, agentId, messageId);
+  return read;
+};
+
+/** What an agent was asked is a message as any other once its turn has ended. */
+export const leaveQuestion = ({ team }: TeamDraft, agentId: string): void => {
+  if (contextOf(team.contexts, agentId)?.question !== undefined)
+    team.contexts = withQuestion(team.contexts, agentId, null);
 };

@@ -7,7 +7,7 @@ import { takeCall } from './calls.js';
 import { cancelAll, cancelOne, pauseAll, resumeAll } from './control.js';
 import { followTurns } from './delegation.js';
 import { takeCommand } from './commands.js';
-import { leaveInContext } from './contexts.js';
+import { leaveInContext, leaveQuestion } from './contexts.js';
 import { readMail } from './mail.js';
 import { openDraft, replaceAgent, say, type TeamDraft, type TeamStep } from './draft.js';
 import { type CallAnswer, done, refused, type TeamEvent } from './effects.js';
@@ -112,6 +112,7 @@ const takeEnd = (
   const found = agentOf(team, agentId);
   const agent = found && replaceAgent(draft, { ...found, calls: found.calls + calls });
   if (!agent || agent.turn?.run !== run) return void (team.dropped += 1);
+  leaveQuestion(draft, agentId);
   // What came too late for the turn stands in the context for what is asked next.
   leaveInContext(draft, agentId, wrote);
   leaveInContext(draft, agentId, readMail(draft, agentId, wrote));

@@ -1,5 +1,5 @@
 import type { AgentEventName } from './agent-machine.js';
-import { askInContext } from './contexts.js';
+import { askInContext, leaveQuestion } from './contexts.js';
 import { moveAgent, replaceAgent, type TeamDraft } from './draft.js';
 import type { TurnEnd } from './outcome.js';
 import { offerCall } from './spending.js';
@@ -79,6 +79,7 @@ export const finish = (
     result: end.as === 'completed' ? end.result : null,
     error: end.as === 'completed' ? null : end.error,
   });
+  leaveQuestion(draft, agent.plan.agentId);
   // Nobody is left to be told what it waited for.
   team.waits = team.waits.filter(({ by }) => by !== agent.plan.agentId);
   if (startedAt !== null) team.latencies = [...team.latencies, now - startedAt].slice(-keptLatencies);

@@ -81,8 +81,25 @@ describe('a read of a turn', () => {
     const play = new TeamPlay([plan('a', { instructions: 'i'.repeat(40) })], { windowTokens: 30 });
     const first = viewOf(read(play, 'a', [ask('a'.repeat(40))]));
     const second = viewOf(read(play, 'a', [ask('b'.repeat(60))], first.ids));
-    expect(second.ids).not.toContain(first.ids[1]);
-    expect(contents(play, 'a')).toEqual(['i'.repeat(40), 'b'.repeat(60)]);
+    expect(second.ids).not.toContain(first.ids[2]);
+    expect(contents(play, 'a')).toEqual(['i'.repeat(40), 'do a', 'b'.repeat(60)]);
+  });
+
+  test('keeps what its turn was asked in a full window as long as the turn runs, and no longer', () => {
+    const play = new TeamPlay([plan('a', { prompt: 'q'.repeat(40) })], { windowTokens: 30 });
+    const say = (letter: string) => viewOf(read(play, 'a', [ask(letter.repeat(40))]));
+    say('b');
+    say('c');
+    say('d');
+    expect(contents(play, 'a').map(([letter]) => letter)).toEqual(['q', 'c', 'd']);
+    play.ends('a').call({ type: 'ASK', agentId: 'a', content: 'r'.repeat(40) });
+    expect(contents(play, 'a').map(([letter]) => letter)).toEqual(['c', 'd', 'r']);
+    say('e');
+    say('f');
+    expect(contents(play, 'a').map(([letter]) => letter)).toEqual(['r', 'e', 'f']);
+    play.to('CANCEL_AGENT', 'a');
+    play.call({ type: 'ASK', agentId: 'a', content: 's'.repeat(80) });
+    expect(contents(play, 'a').map(([letter]) => letter)).toEqual(['f', 's']);
   });
 
   test('cuts results of tools that do not fit, the longest first, and says that it did', () => {

@@ -22,6 +22,8 @@ export interface AgentContext {
   parent: string | null;
   sessionId: number;
   notices: string[];
+  /** The message that its turn answers, as long as that runs; left out: none. */
+  question?: number;
 }
 
 /**
@@ -94,6 +96,16 @@ export const messagesOf = (book: ContextBook, agentId: string): ContextMessage[]
 export const withSession = (book: ContextBook, session: SessionRecord): ContextBook => ({
   ...book,
   sessions: book.sessions.map((other) => (other.sessionId === session.sessionId ? session : other)),
+});
+
+/** Notes which message an agent's turn answers; null: none any more. */
+export const withQuestion = (book: ContextBook, agentId: string, messageId: number | null): ContextBook => ({
+  ...book,
+  agents: book.agents.map((agent) => {
+    if (agent.agentId !== agentId) return agent;
+    const { question: _, ...rest } = agent;
+    return messageId === null ? rest : { ...rest, question: messageId };
+  }),
 });
 
 /** Without what nobody holds any more: sessions, windows and messages. */

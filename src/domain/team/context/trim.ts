@@ -33,15 +33,17 @@ const groupsOfWindow = (book: ContextBook, windowId: number): MessageGroup[] => 
 
 /**
  * Drops messages of a window until its limit holds (details 3.3): the oldest first, whoever of the window holds them. System
- * messages stay, and so do `kept` and calls whose results are still to come; a call goes with its results or not at all.
+ * messages stay, and so do `kept`, questions whose turns run, and calls whose results are still to come; a call goes with its
+ * results or not at all.
  */
 export const trim = (book: ContextBook, { windowId, limit }: WindowRecord, kept: ReadonlySet<number>): Trimming => {
   let over = limit === null ? 0 : tokensOf(messagesOfWindow(book, windowId)) - limit;
   if (over <= 0) return { fits: true, book, dropped: [] };
   const dropped: number[] = [];
+  const stays = new Set([...kept, ...book.agents.flatMap(({ question }) => question ?? [])]);
   for (const { messages: group, isComplete } of groupsOfWindow(book, windowId)) {
     if (over <= 0) break;
-    if (!isComplete || group.some(({ category, messageId }) => category === 'system' || kept.has(messageId))) continue;
+    if (!isComplete || group.some(({ category, messageId }) => category === 'system' || stays.has(messageId))) continue;
     dropped.push(...group.map(({ messageId }) => messageId));
     over -= tokensOf(group);
   }
