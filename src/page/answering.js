@@ -5,7 +5,7 @@ import { savedName, saveName } from './approver.js';
 import { answerOf, choiceFor, keyOf, needsWords, titleOf } from './inbox-model.js';
 import { headline, words as plainWords } from './model.js';
 
-const noAnswer = { key: null, choice: null, words: '', busy: false, error: null };
+const noAnswer = { key: null, choice: null, words: '', limits: {}, busy: false, error: null };
 
 /** Sends one answer. @returns what was refused, as a problem, or null where it counted */
 const give = async (item, answer, name) => {
@@ -117,6 +117,7 @@ export const useAnswering = ({ item, home, say, leave }) => {
     answer,
     choose,
     setWords: (text) => setAnswer({ words: text }),
+    setLimits: (limits) => setAnswer({ limits }),
     send: () => void send(),
     words,
     takeKey,

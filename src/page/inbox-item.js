@@ -63,14 +63,39 @@ const Choices = ({ item, choice, choose }) =>
     )}
   </div>`;
 
+const limitFields = [
+  ['max_usd', 'US dollars', 'any'],
+  ['max_tokens', 'Tokens', '1'],
+];
+
+/** Other limits than those that a budget proposes. */
+const Limits = ({ proposed, limits, setLimits }) =>
+  html`<div class="pair">
+    ${limitFields
+      .filter(([name]) => proposed[name] !== null)
+      .map(
+        ([name, label, step]) =>
+          html`<label key=${name}
+            >${label} from now on
+            <input
+              type="number"
+              min="0"
+              step=${step}
+              placeholder=${String(proposed[name])}
+              value=${limits[name] ?? ''}
+              onInput=${(event) => setLimits({ ...limits, [name]: event.target.value })}
+          /></label>`,
+      )}
+  </div>`;
+
 /**
  * One open request: what is asked, what is approved, who may answer, and the answer's form.
  * @param title where it stands beside its work, which then needs no name; `home` is then a reference to it, for the focus, and
  * `naming` what the field for the name of who answers needs
  */
-export const InboxItem = ({ item, title, home, naming, answer, choose, setWords, send, words: field }) => {
+export const InboxItem = ({ item, title, home, naming, answer, choose, setWords, setLimits, send, words: field }) => {
   const { work_id: id, kind, tenant, request, content, policy_version: rules } = item;
-  const { choice, words, busy, error } = answer;
+  const { choice, words, limits, busy, error } = answer;
   const name = `${kind} ${id}`;
   const workspace = content?.workspace;
   return html`<article class="inbox-item" aria-labelledby="inbox-item-title">
@@ -105,6 +130,9 @@ export const InboxItem = ({ item, title, home, naming, answer, choose, setWords,
       }}
     >
       ${request.options.length > 0 && html`<${Choices} item=${item} choice=${choice} choose=${choose} />`}
+      ${choice === 'approve' &&
+      content?.budget &&
+      html`<${Limits} proposed=${content.budget.proposed} limits=${limits} setLimits=${setLimits} />`}
       ${naming && html`<${NameField} ...${naming} />`}
       <label for="inbox-words">${request.type === 'input' ? 'Your answer' : 'Comment'}</label>
       <textarea

@@ -103,7 +103,20 @@ export const choiceFor = (item, key) =>
 export const needsWords = ({ request }, choice) => request.type === 'input' || choice === 'request_changes';
 
 /** The answer to `item`, bound to exactly what was shown. */
-export const answerOf = ({ work_id, request }, { choice, words }) => ({
+export const answerOf = (item, { choice, words, limits = {} }) => {
+  const given = choice === 'approve' ? limitsOf(limits) : {};
+  return { ...plainAnswer(item, { choice, words }), ...(Object.keys(given).length > 0 && { limits: given }) };
+};
+
+/** Numbers that were written, for the limits of a budget; what is left empty is as it is proposed. */
+const limitsOf = (written) =>
+  Object.fromEntries(
+    Object.entries(written)
+      .filter(([, text]) => text.trim() !== '')
+      .map(([name, text]) => [name, Number(text)]),
+  );
+
+const plainAnswer = ({ work_id, request }, { choice, words }) => ({
   work_id,
   request_id: request.request_id,
   response: request.type === 'input' ? words.trim() : choice,

@@ -12,7 +12,7 @@ const ending = (text, most = 200) => (text.length > most ? `…${text.slice(-mos
 
 /** In a line: what went wrong, what it asks, whom it waits for, its words as they come, or its answer. */
 const Said = ({ agent, asked }) => {
-  const { state, error, waitingFor: waits, text, answer, rest } = agent;
+  const { state, error, waitingFor: waits, waiting, text, answer, rest } = agent;
   const said = answer ?? (text || rest);
   if (error && !(state === 'CANCELLED' && said))
     return html`<span class="why"><code>${error.code}</code> ${oneLine(error.message)}</span>`;
@@ -22,6 +22,8 @@ const Said = ({ agent, asked }) => {
     return html`<span class="conflict"
       >waits for ${waits.slice(0, 3).join(', ')}${waits.length > 3 && ` and ${waits.length - 3} more`}</span
     >`;
+  if (state === 'RUNNING' && waiting?.for === 'budget')
+    return html`<span class="conflict">waits for ${waiting.detail}</span>`;
   if (state === 'RUNNING' || state === 'PAUSED')
     return html`<span class="stream-words">${ending(text || rest || '') || 'nothing yet'}</span>`;
   if (!said) return '';

@@ -5,7 +5,7 @@ export const collection = 'teams';
 export const lookEveryMs = 3_000;
 /** Teams up to this size are looked at with every agent that moves: answers and cost stand in the status alone. */
 const smallTeam = 50;
-const asking = new Set(['state', 'waiting', 'agent_removed', 'pattern', 'final', 'restored']);
+const asking = new Set(['state', 'waiting', 'budget', 'agent_removed', 'pattern', 'final', 'restored']);
 export const asksForStatus = ({ event }, { agents }) =>
   asking.has(event) || (event !== 'log' && agents.size <= smallTeam);
 
@@ -35,6 +35,8 @@ const newAgent = (agentId) => ({
   rest: null,
   error: null,
   waitingFor: [],
+  /** Why its next call is not made; null: it waits for nothing that is known. */
+  waiting: null,
   spend: { tokens: 0, usd: '0' },
 });
 
@@ -71,6 +73,7 @@ export const takeStatus = (model, status) => {
     const { parent, role, state, queued, error, spend, text: rest, result: answer } = told;
     Object.assign(agent, { parent, role, state, queued, error, spend, rest, answer });
     agent.waitingFor = told.waiting_for;
+    agent.waiting = told.waiting ?? null;
   }
   if (model.events.length === 0) model.state = status.state;
   model.result ??= status.result;
@@ -97,7 +100,7 @@ const takeAgent = (model, { agent_id: agentId, parent, role, state, turn, error 
   if (turn > agent.turns) agent.queued = Math.max(0, agent.queued - 1);
   beginTurn(agent, turn);
   Object.assign(agent, { parent, role, state, error });
-  if (state !== 'RUNNING') agent.waitingFor = [];
+  if (state !== 'RUNNING') Object.assign(agent, { waitingFor: [], waiting: null });
 };
 
 /** Its children are its parent's. */

@@ -8,7 +8,7 @@ import { Agents } from './team-agents.js';
 import { MessageForm } from './team-message.js';
 import * as teams from './team-model.js';
 import { Talk } from './team-talk.js';
-import { announcement, describeEvent, nowWords, resultWords, titleOf } from './team-words.js';
+import { announcement, budgetWords, describeEvent, nowWords, resultWords, titleOf } from './team-words.js';
 import { duration, spentWords } from './units.js';
 import { Timeline, useFocusAfter, useWork, WorkPage } from './work-view.js';
 
@@ -21,8 +21,8 @@ const toneOf = ({ state, result, error }) => {
 };
 
 /** What it waits for, beside the agents that run. */
-const whyWords = ({ waiting, stats, asked_call: asked }) => {
-  if (asked) return null;
+const whyWords = ({ waiting, stats, asked_call: asked, asked_budget: budget }) => {
+  if (asked || budget) return null;
   if (waiting?.for === 'person') return `${sentence(waiting.detail)} Unblocked by ${waiting.who_can_unblock}.`;
   const { queue_depth: inLine, max_concurrent: slots } = stats;
   return inLine > 0 ? `${inLine} in line for ${slots === 1 ? 'the one slot' : `one of ${slots} slots`}.` : null;
@@ -32,11 +32,13 @@ const whyWords = ({ waiting, stats, asked_call: asked }) => {
 const Outcome = ({ model, isLive, children }) => {
   const { result, error, status } = model;
   const why = isLive && whyWords(status);
+  const warning = isLive && budgetWords(status?.budget)?.warning;
   return html`<section class="answer tone-${toneOf(model)}" aria-labelledby="outcome-title">
     <h2 id="outcome-title" tabindex="-1">${error ? 'Failed' : nowWords(model)}</h2>
     ${error && html`<div class="why"><code>${error.code}</code> ${error.message}</div>`}
     ${result && html`<p>${sentence(resultWords(result) || 'It had no agents')}</p>`}
-    ${why && html`<p class="hint">${why}</p>`} ${children}
+    ${why && html`<p class="hint">${why}</p>`}
+    ${warning && html`<p class="conflict">Budget: ${budgetWords(status.budget).used}. ${warning}</p>`} ${children}
   </section>`;
 };
 
@@ -53,6 +55,7 @@ const Figures = ({ status }) => {
         ['Wait for a slot, p50 and p95', latency(stats.slot_wait_ms)],
         ['Kept open', status.keep_open && (status.closed ? 'until it was closed' : 'until it is closed')],
         ['Spent', spentWords(spend)],
+        ['Budget', budgetWords(status.budget)?.used],
       ]}
     />
   </div>`;
@@ -105,7 +108,7 @@ export const TeamBody = ({ model, isLive, team = null, asked = null }) => {
     <//>
     <${Agents} model=${model} path=${path} team=${team} isLive=${isLive} />
     <${FeedbackHistory}
-      title="What people have said of calls"
+      title="What people have said"
       feedback=${status.feedback}
       nameOf=${({ prompt }) => firstLine(prompt)}
     />
@@ -131,7 +134,9 @@ export const TeamView = ({ id }) => {
     badge=${model.state}
     isLive=${isLive}
     announcement=${announcement(model)}
-    waiting=${status?.waiting?.for === 'person' || ordinaryWaits.has(status?.waiting?.for) ? null : status?.waiting}
+    waiting=${status?.asked_budget || status?.waiting?.for === 'person' || ordinaryWaits.has(status?.waiting?.for)
+      ? null
+      : status?.waiting}
     facts=${status && html`<${Figures} status=${status} />`}
   >
     ${status &&
@@ -144,7 +149,7 @@ export const TeamView = ({ id }) => {
           key=${open.request.request_id}
           id=${id}
           asked=${open}
-          title="May this call be made?"
+          title=${status.asked_budget ? 'May more be used?' : 'May this call be made?'}
           refresh=${work.refresh}
         />`}
       />

@@ -26,6 +26,28 @@ export const nowWords = ({ state, agents, status }) => {
   return status?.waiting?.for === 'person' ? 'Nobody has anything to do' : 'It begins';
 };
 
+const limitWords = ({ max_usd: usd, max_tokens: tokens, spent }) =>
+  [
+    usd !== null && `$${spent.usd} of $${usd}`,
+    tokens !== null && `${spent.tokens.toLocaleString('en')} of ${tokens.toLocaleString('en')} tokens`,
+  ]
+    .filter(Boolean)
+    .join(', ');
+
+/** How much of a budget is used, and what has come of that: {used, warning}; null: there is none. */
+export const budgetWords = (budget) => {
+  if (!budget) return null;
+  const { steps, state, cheaper_model: model } = budget;
+  const said = [
+    state === 'stopped' && 'Stopped: calls of models are refused.',
+    state === 'asking' && 'The next call does not fit, and a person is asked for more.',
+    state === 'open' && steps.includes('stop') && 'Used up: calls of models are refused.',
+    state === 'open' && !steps.includes('stop') && steps.includes('warn') && 'Nearly used up.',
+    state !== 'stopped' && steps.includes('cheaper_model') && model && `Hosted agents are asked with ${model}.`,
+  ];
+  return { used: limitWords(budget), warning: said.filter(Boolean).join(' ') || null };
+};
+
 /** How many agents ended how. */
 export const resultWords = ({ completed, failed, cancelled }) =>
   [

@@ -28,7 +28,7 @@ interface InboxModel {
   keyOf: (item: Item) => string;
   choiceFor: (item: Item, key: string) => { value: string } | null;
   needsWords: (item: Item, choice: string) => boolean;
-  answerOf: (item: Item, answer: { choice: string | null; words: string }) => object;
+  answerOf: (item: Item, answer: { choice: string | null; words: string; limits?: object }) => object;
 }
 const page = (await import(pathToFileURL(resolve('src/page/inbox-model.js')).href)) as InboxModel;
 
@@ -142,5 +142,13 @@ describe('the inbox on the page', () => {
     });
     const input = item('a', 1, { type: 'input', options: [], digest: null });
     expect(page.answerOf(input, { choice: null, words: ' blue ' })).toEqual({ ...bound, response: 'blue' });
+  });
+
+  test('gives the limits that were written, with an approval alone', () => {
+    const given = (choice: string, limits: object): object =>
+      page.answerOf(item('a', 1), { choice, words: '', limits });
+    expect(given('approve', { max_usd: '2.5', max_tokens: ' ' })).toMatchObject({ limits: { max_usd: 2.5 } });
+    expect(given('approve', { max_usd: '' })).not.toHaveProperty('limits');
+    expect(given('reject', { max_usd: '2.5' })).not.toHaveProperty('limits');
   });
 });

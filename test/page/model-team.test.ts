@@ -32,6 +32,7 @@ interface TeamTree {
   rowsOf: (model: Model, sought?: { group?: string; words?: string }) => { agent: Agent; depth: number }[];
 }
 interface TeamWords {
+  budgetWords: (budget?: object) => { used: string; warning: string | null } | null;
   titleOf: (status: TeamStatus) => string;
   nowWords: (model: Model) => string;
   describeEvent: (event: TeamDurableEvent) => [string, string];
@@ -180,5 +181,27 @@ describe('a team in words', () => {
     expect(page.openRequest({ ended_at: null, feedback: [] })).toBeNull();
     expect(page.openRequest({ ended_at: null, feedback })).toBe(feedback[0]);
     expect(page.openRequest({ ended_at: at, feedback })).toBeNull();
+  });
+
+  test.each<[string, object, string | null]>([
+    ['has room', {}, null],
+    ['is nearly used up', { steps: ['warn'] }, 'Nearly used up.'],
+    [
+      'is nearly used up, and has a cheaper model',
+      { steps: ['warn', 'cheaper_model'], cheaper_model: 'small' },
+      'Nearly used up. Hosted agents are asked with small.',
+    ],
+    [
+      'asks',
+      { steps: ['warn', 'ask'], state: 'asking' },
+      'The next call does not fit, and a person is asked for more.',
+    ],
+    ['is used up', { steps: ['warn', 'stop'] }, 'Used up: calls of models are refused.'],
+    ['was stopped', { steps: ['warn', 'ask'], state: 'stopped' }, 'Stopped: calls of models are refused.'],
+  ])('says of a budget that %s how much is used, and what comes of it', (_, over, warning) => {
+    const budget = { max_usd: '1', max_tokens: 2_000, spent: { usd: '0.9', tokens: 1_500 }, steps: [], state: 'open' };
+    const used = '$0.9 of $1, 1,500 of 2,000 tokens';
+    expect(words.budgetWords({ ...budget, cheaper_model: null, ...over })).toEqual({ used, warning });
+    expect(words.budgetWords()).toBeNull();
   });
 });

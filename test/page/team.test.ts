@@ -143,12 +143,37 @@ describePage('the page of a team', () => {
     await asked.getByRole('button', { name: /^a Approve/i }).click();
     await asked.getByRole('button', { name: 'Send' }).click();
     await heading(2, 'All agents have ended');
-    const said = region('What people have said of calls');
+    const said = region('What people have said');
     await said.getByText('May agent "lead" call send_message?').waitFor();
     await said.getByText('anna: approve').waitFor();
     await talk().getByText('lead → a person', { exact: true }).waitFor();
     await talk().getByText(readable).waitFor();
     expect((await product.teams.status(id)).state).toBe('COMPLETED');
+  });
+
+  test('shows that a budget is used up and what is asked for it, and takes other limits or those proposed', async () => {
+    const id = await start({
+      agents: [says('lead', [calls(['get_context_info', {}]), 'Done.']), hangs('slow')],
+      budget: { max_tokens: 9, when_used_up: 'ask' },
+    });
+    const asked = region('May more be used?');
+    await asked.getByText('May the team use more?').waitFor();
+    await page
+      .getByText(/^Budget: [\d,]+ of 9 tokens\. The next call does not fit, and a person is asked for more\.$/)
+      .waitFor();
+    await row('lead')
+      .getByText(/^waits for an answer whether more may be used: fr-/)
+      .waitFor();
+    await asked.getByLabel('Your name').fill('anna');
+    await asked.getByRole('button', { name: /^a Raise/ }).click();
+    await asked.getByLabel('Tokens from now on').fill('90000');
+    await expectReadable();
+    await asked.getByRole('button', { name: 'Send' }).click();
+    await row('lead').getByText('Done.').waitFor();
+    await asked.waitFor({ state: 'detached' });
+    await region('What people have said').getByText('anna: approve').waitFor();
+    expect((await product.teams.status(id)).budget).toMatchObject({ max_tokens: 90_000, state: 'open' });
+    await product.post(`/v1/teams/${id}/cancel`);
   });
 
   test('of many agents shows those that run, finds one by its id, and pages through the rest', async () => {

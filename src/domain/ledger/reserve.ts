@@ -101,7 +101,8 @@ const judge = (ledger: LedgerState, account: Account, request: CallRequest, now:
   const mustWait = overdraws && isTaken && messages.length === 0;
   if (mustWait) messages.push('has a call open that may pass its limit; another such call has to wait for its end');
   if (isTimeOver) messages.push(`its time of ${account.limits.maxMs} ms is used up`);
-  if (account.asked === 'stopped') messages.push('was stopped by a person; give it other limits to go on');
+  if (account.asked === 'stopped')
+    messages.push('was stopped by a person, or as nobody answered; give it other limits to go on');
   const settledBooks = { ...books, reserved: noAmount };
   const isHeldUp = mustWait || (takes(account, settledBooks, amount) && !(isBeyond && isPassed(settledBooks)));
   const helpsWaiting = !isTimeOver && account.asked !== 'stopped' && isHeldUp;

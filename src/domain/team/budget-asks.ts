@@ -18,7 +18,7 @@ export const budgetPolicyVersion = 'team-budget-1';
 
 export const budgetOptions = [
   { value: 'approve', label: 'Raise', effect: 'the limits are raised, to those proposed or to others that are given' },
-  { value: 'reject', label: 'Stop', effect: 'calls of models that do not fit are refused from then on' },
+  { value: 'reject', label: 'Stop', effect: 'no further call of a model is made' },
 ];
 
 /** Agents whose next call waits for an account, in the order in which they came to it. */
@@ -96,7 +96,7 @@ Used: ${amountWords(asked.spent)} of ${limitWords(asked.limits)}.
 The next call takes up to ${amountWords(asked.needs)}, which does not fit.
 Waiting: ${named}${more}.
 
-approve raises the limits to ${raised}, or to those that you give; reject lets no further call begin that does not fit.`;
+approve raises the limits to ${raised}, or to those that you give; reject ends it: no further call of a model is made.`;
 };
 
 /** The limits that an approval gives: those proposed, or others in their place. */

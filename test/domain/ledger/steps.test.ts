@@ -32,7 +32,7 @@ describe('the steps of a budget', () => {
     expect(play.reserve('b', 2, amount(1))).toMatchObject({
       outcome: 'refused',
       remedy: 'stop',
-      faults: [{ message: 'was stopped by a person; give it other limits to go on' }],
+      faults: [{ message: 'was stopped by a person, or as nobody answered; give it other limits to go on' }],
     });
     expect(play.steps).toEqual(['warn r', 'cheaper_model r', 'ask r', 'stop r']);
     expect(play.notices.map(({ message, unit }) => [unit, message])).toEqual([
@@ -41,7 +41,7 @@ describe('the steps of a budget', () => {
       [null, 'run r needs 25 tokens; 19 of max_tokens 100 are left'],
       [
         null,
-        'run r needs 26 tokens; 19 of max_tokens 100 are left; was stopped by a person; give it other limits to go on',
+        'run r needs 26 tokens; 19 of max_tokens 100 are left; was stopped by a person, or as nobody answered; give it other limits to go on',
       ],
     ]);
   });

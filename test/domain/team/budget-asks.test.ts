@@ -68,7 +68,7 @@ Used: 0.9 USD of 1 USD.
 The next call takes up to 0.4 USD, which does not fit.
 Waiting: a.
 
-approve raises the limits to 2 USD, or to those that you give; reject lets no further call begin that does not fit.`,
+approve raises the limits to 2 USD, or to those that you give; reject ends it: no further call of a model is made.`,
     ]);
     expect(steps(play)).toEqual(['warn', 'ask']);
     reads(play, 'b', 1);
