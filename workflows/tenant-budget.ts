@@ -74,6 +74,7 @@ class BudgetRun {
 
   exchange = async (said: BudgetSaid): Promise<BudgetAnswer> => {
     this.take(said);
+    this.isDue = true; // who asks without a word, and has nothing waiting, is told so
     const { mail, heldMs, waitMs } = await this.answers.hold(String(said?.worker));
     return { runId: workflowInfo().runId, ...mail, figures: figuresOf(this.state), heldMs, waitMs };
   };

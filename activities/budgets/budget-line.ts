@@ -126,8 +126,11 @@ export class BudgetLine {
     this.talk.say(() => ({ type: 'ended', worker: this.options.worker, number, since, used }));
   }
 
-  private hear({ granted, refused, figures }: BudgetAnswer): void {
+  private hear({ granted, refused, figures, waitMs }: BudgetAnswer): void {
     this.options.metrics.stands(this.options.settings.tenant, figures);
+    // It may not know of what waits any more, where this worker was silent for a whole lease, as a machine that slept.
+    if (granted.length + refused.length + waitMs === 0)
+      for (const call of this.waiting.values()) this.talk.say(wanted(call));
     for (const { number, since, isCheaper } of granted) this.grant(number, since, isCheaper);
     for (const { number, message } of refused) {
       const call = this.waiting.get(number);

@@ -75,6 +75,10 @@ describe('the budget of a tenant', () => {
       before: { spent: { tokens: 70 } },
       calls: { under_way: 2 },
     });
+    // Its worker did not hear of it, and asks again: it is held once.
+    play.want('a', 2, 30);
+    expect(play.granted.at(-1)).toMatchObject({ number: 2, since: play.granted[0]?.since });
+    expect(play.view.held.tokens).toBe(100);
     play.end('a', 2, 25).end('a', 2, 25);
     expect(play.view).toMatchObject({ spent: { tokens: 0 }, held: { tokens: 100 }, before: { spent: { tokens: 95 } } });
   });

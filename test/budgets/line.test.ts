@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Registry } from 'prom-client';
+import { BudgetLine } from '../../activities/budgets/budget-line.js';
+import type { BudgetLink } from '../../activities/budgets/link.js';
+import { createBudgetMetrics } from '../../activities/budgets/metrics.js';
+import type { BudgetAnswer, BudgetEvent, BudgetGrant, BudgetSaid } from '../../src/domain/tenant-budget/messages.js';
+import { amount } from '../support/ledger-play.js';
+import { budgetSettings } from '../support/tenant-budget-play.js';
+
+const figures = { spent: amount(0), limits: { maxTokens: 100, maxUsdMicros: null } };
+const grant = (number: number): Omit<BudgetGrant, 'worker'> => ({ number, since: 7, isCheaper: false });
+const answers = (over: Partial<BudgetAnswer> = {}): BudgetAnswer => ({
+  ...{ runId: 'r1', granted: [], refused: [], figures, heldMs: 0, waitMs: 0 },
+  ...over,
+});
+
+/** A worker's line to a budget that answers what the test says, question by question; the last answer is repeated. */
+const lineTo = (...given: (BudgetAnswer | Error)[]) => {
+  const asked: BudgetSaid[] = [];
+  const said: BudgetEvent[] = [];
+  const link: BudgetLink = {
+    exchange: async (_, message) => {
+      asked.push(message);
+      const answer = given[Math.min(asked.length, given.length) - 1]!;
+      if (answer instanceof Error) throw answer;
+      return await Promise.resolve(answer);
+    },
+    say: (_, { events }) => {
+      said.push(...events);
+      return Promise.resolve(figures);
+    },
+  };
+  const metrics = createBudgetMetrics(new Registry(), () => true);
+  const options = { settings: budgetSettings(), link, metrics, worker: 'w', onError: () => undefined };
+  const line = new BudgetLine({ ...options, now: () => performance.now() });
+  return { line, asked, said };
+};
+const call = { tenant: 'acme', amount: amount(5), isCapped: true, cheaper: null };
+const never = new AbortController().signal;
+const wanted = (said: BudgetSaid): number[] =>
+  said.events.flatMap((event) => (event.type === 'wanted' ? [event.demand.number] : []));
+const until = async (holds: () => boolean): Promise<void> => {
+  while (!holds()) await sleep(5);
+};
+
+describe("a worker's line to the budget of a tenant", () => {
+  test('asks again with all that waits where a question is lost, and says once more what it keeps to', async () => {
+    const { line, asked } = lineTo(new Error('gone'), answers({ granted: [grant(1)] }));
+    (await line.reserve(call, never)).end(amount(3));
+    expect(asked.map(wanted)).toEqual([[1], [1, 1]]);
+    expect(asked.every(({ settings }) => settings !== undefined)).toBe(true);
+    await line.close();
+  });
+  test('says what a call used once, and gives back one that nobody waits for any more', async () => {
+    const { line, said } = lineTo(answers({ granted: [grant(1), grant(9)] }));
+    const reservation = await line.reserve(call, never);
+    reservation.end(amount(3));
+    reservation.end(amount(4));
+    await until(() => said.length === 2);
+    expect(said).toEqual([
+      { type: 'ended', worker: 'w', number: 9, since: 7, used: amount(0) },
+      { type: 'ended', worker: 'w', number: 1, since: 7, used: amount(3) },
+    ]);
+    await line.close();
+  });
+  test('tells again what waits to one that answers nothing: it may have forgotten it', async () => {
+    const { line, asked } = lineTo(answers(), answers({ granted: [grant(1)] }));
+    await line.reserve(call, never);
+    expect(asked.map(wanted)).toEqual([[1], [1]]);
+    await line.close();
+  });
+  test('asks by another number for a call whose number has been paid for', async () => {
+    const { line, asked } = lineTo(
+      answers({ refused: [{ number: 1, message: null }] }),
+      answers({ granted: [grant(2)] }),
+    );
+    await line.reserve(call, never);
+    expect(asked.map(wanted)).toEqual([[1], [2]]);
+    await line.close();
+  });
+  test('refuses what waits when its worker stops, and what comes after that', async () => {
+    const { line } = lineTo(answers({ waitMs: 60_000 }));
+    const waiting = line.reserve(call, never);
+    const refused = expect(waiting).rejects.toMatchObject({ code: 'EDRAINING' });
+    await sleep(30);
+    await line.close();
+    await refused;
+    await expect(line.reserve(call, never)).rejects.toMatchObject({ code: 'EDRAINING' });
+  });
+});
