@@ -61,6 +61,37 @@ export const unservedFaults = (
   return faults;
 };
 
+const leftOut = (value: unknown): string => `leave it out, got ${JSON.stringify(value)}`;
+
+/** The same of an agent of a team, which has tools, a checked answer and its key, but neither fan-in nor critique. */
+export const unservedInTeam = ({ parallel, quality_loop: loop }: AgentTemplate): TemplateFault[] => {
+  const faults: TemplateFault[] = [];
+  const fault = (group: string, member: string, message: string): void =>
+    void faults.push({ path: [group, member], message });
+  if (parallel?.supports_isolation === false) {
+    const message =
+      'rules a team out: each agent has its own context and folder there. Leave it out, and say by share_session, share_context_window and the workspace of the team what it shares';
+    fault('parallel', 'supports_isolation', message);
+  }
+  if (parallel?.output_namespace !== undefined)
+    fault('parallel', 'output_namespace', `a team has no namespaces; ${leftOut(parallel.output_namespace)}`);
+  if (parallel?.aggregation_role !== undefined && parallel.aggregation_role !== 'none') {
+    const message = `must be none, as a team has no fan-in, or be left out; got "${parallel.aggregation_role}"`;
+    fault('parallel', 'aggregation_role', message);
+  }
+  if (loop?.role !== undefined && loop.role !== 'none') {
+    const message = `must be none, or be left out; an agent for "${loop.role}" is none of a team, but of a refinement`;
+    fault('quality_loop', 'role', message);
+  }
+  if (loop?.scoring_rubric !== undefined)
+    fault('quality_loop', 'scoring_rubric', 'is scored by nobody in a team; leave it out, or start a refinement');
+  if (loop?.accepts_feedback !== undefined) {
+    const message = `has no effect in a team, where nobody is sent a critique; ${leftOut(loop.accepts_feedback)}`;
+    fault('quality_loop', 'accepts_feedback', message);
+  }
+  return faults;
+};
+
 /** Why a template's model is not the one that would answer; none: it is, or none is named. */
 export const modelFaults = ({ identity }: AgentTemplate, adapter: Adapter | undefined): TemplateFault[] => {
   const model = identity?.model;

@@ -1,5 +1,5 @@
 import type { OpenTeam } from '../../contracts/team.js';
-import { modelFaults } from '../template.js';
+import { modelFaults, unservedInTeam } from '../template.js';
 import { unknownTool } from './known-tools.js';
 
 export interface RequestFault {
@@ -90,7 +90,9 @@ const toolFaults = ({ tools = [], approvals = [], template }: Agent): RequestFau
 export const agentBodyFaults = (agent: Agent): RequestFault[] => {
   const faults: RequestFault[] = [];
   if (agent.adapter?.kind === 'external') faults.push({ path: ['adapter', 'kind'], message: isNotCalled });
-  const inTemplate = agent.template ? modelFaults(agent.template, agent.adapter) : [];
+  const inTemplate = agent.template
+    ? [...modelFaults(agent.template, agent.adapter), ...unservedInTeam(agent.template)]
+    : [];
   faults.push(...inTemplate.map(({ path, message }) => ({ path: ['template', ...path], message })));
   return [...faults, ...toolFaults(agent), ...sharingFaults(agent)];
 };

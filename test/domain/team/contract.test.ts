@@ -94,6 +94,38 @@ describe('the body that starts a team', () => {
       ],
     ],
     [
+      'what a template asks for and no team has',
+      {
+        agents: [
+          agent('a', {
+            template: {
+              parallel: { supports_isolation: false, output_namespace: 'a', aggregation_role: 'aggregator' },
+              quality_loop: {
+                role: 'critic',
+                scoring_rubric: [{ criterion: 'x', weight: 1 }],
+                accepts_feedback: false,
+              },
+            },
+          }),
+          agent('b', {
+            template: {
+              parallel: { supports_isolation: true, aggregation_role: 'none' },
+              quality_loop: { role: 'none' },
+              state: { output_key: 'answer', schema: { type: 'string' } },
+            },
+          }),
+        ],
+      },
+      [
+        expect.stringMatching(/^agents\[0\]\.template\.parallel\.supports_isolation rules a team out/) as string,
+        'agents[0].template.parallel.output_namespace a team has no namespaces; leave it out, got "a"',
+        'agents[0].template.parallel.aggregation_role must be none, as a team has no fan-in, or be left out; got "aggregator"',
+        'agents[0].template.quality_loop.role must be none, or be left out; an agent for "critic" is none of a team, but of a refinement',
+        'agents[0].template.quality_loop.scoring_rubric is scored by nobody in a team; leave it out, or start a refinement',
+        'agents[0].template.quality_loop.accepts_feedback has no effect in a team, where nobody is sent a critique; leave it out, got false',
+      ],
+    ],
+    [
       'an adapter that nobody calls',
       { agents: [agent('a', { adapter: { kind: 'external' } })] },
       ['agents[0].adapter.kind cannot be external: a worker has to answer a call'],
@@ -197,6 +229,16 @@ describe('the body of a call', () => {
   test('spawns nobody whose wishes for its context cannot be had', () => {
     expect(fails(spawnAgentsSchema, agent('a', { share_session: true }))).toBe(true);
     expect(fails(spawnAgentsSchema, [agent('a'), agent('b', { adapter: { kind: 'external' } })])).toBe(true);
+  });
+
+  test('spawns nobody whose template asks for what no team has', () => {
+    const parsed = parseWhole(spawnAgentsSchema, [
+      agent('a'),
+      agent('b', { template: { quality_loop: { accepts_feedback: true } } }),
+    ]);
+    expect(parsed.ok ? [] : parsed.faults.map(({ path }) => path)).toEqual([
+      '[1].template.quality_loop.accepts_feedback',
+    ]);
   });
 
   test('waits for all where it names nobody, and for no time below 0', () => {
