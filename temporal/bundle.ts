@@ -20,8 +20,7 @@ export async function bundleWorkflows(workflowsPath = sourceOf('workflows/index'
     workflowsPath,
     payloadConverterPath: sourceOf('workflows/payload-converter'),
     workflowInterceptorModules: [sourceOf('workflows/interceptors'), sourceOf('workflows/told-calls')],
-    // Loaded once for all runs: its tables of Unicode are a megabyte, which each cached run would hold again.
-    preloadModules: [fileURLToPath(import.meta.resolve('re2js'))],
+    preloadModules: [sourceOf('workflows/preloaded')],
     logger: new DefaultLogger('WARN'),
   });
   return code;

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { filesIn, hasDynamicImport, importsOf } from '../support/sources.js';
 
 /** Everything the workflow bundle is made of. */
@@ -27,4 +28,9 @@ describe('a file of the workflow bundle', () => {
       expect(wrong).toEqual([]);
     },
   );
+});
+
+test('what is loaded once for all runs is in the bundle, where a bundler may leave it out as unused', () => {
+  const bundle = readFileSync(process.env['TEST_WORKFLOW_BUNDLE'] ?? '', 'utf8');
+  expect(/exports\.preloadModules = function preloadModules\(\) \{\n(.*)/.exec(bundle)?.[1]).toContain('preloaded');
 });
