@@ -42,7 +42,9 @@ const memoWarnSize = 65_536;
 export async function connectForWorker(target: TemporalTarget = {}): Promise<WorkerClient> {
   const { connectionOptions, address, namespace, converter } = resolveTarget(target);
   const payloadLimits = { memoWarnSize };
-  const connection = await orSayWhere(address, NativeConnection.connect({ ...connectionOptions, payloadLimits }));
+  const compression = isOnThisMachine(address) ? { grpcCompression: { codec: 'none' as const } } : {};
+  const options = { ...compression, ...connectionOptions, payloadLimits };
+  const connection = await orSayWhere(address, NativeConnection.connect(options));
   return { connection, client: new Client({ connection, namespace, ...converter }), address, namespace };
 }
 
@@ -63,6 +65,12 @@ export async function connectClient(target: TemporalTarget = {}): Promise<PlainC
   );
   return { connection, client: new Client({ connection, namespace, ...converter }), address, namespace };
 }
+
+/**
+ * Whether what goes to an address stays here. The SDK compresses all that it sends to a server and asks for the same, which
+ * costs both of them processor time and is worth nothing without a network.
+ */
+export const isOnThisMachine = (address: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\]):\d+$/.test(address);
 
 function resolveTarget(target: TemporalTarget) {
   const fromEnvironment = target.isEmbedded ? { connectionOptions: {} } : loadClientConnectConfig();
