@@ -5,6 +5,7 @@ export default {
   transform: {},
   runtime: './test/support/native-runtime.cjs',
   setupFiles: ['./test/support/quiet-runtime.ts'],
+  testSequencer: './test/support/sequencer.js',
   globalSetup: './test/support/global-setup.js',
   globalTeardown: './test/support/global-teardown.js',
   reporters: ['default', './test/support/reporter.js'],
