@@ -121,3 +121,11 @@ export const swept = (book: ContextBook): ContextBook => {
     messages: Object.fromEntries(Object.entries(book.messages).filter(([id]) => held.has(Number(id)))),
   };
 };
+
+/** Without those of some messages that no session holds any more: sweeping all for each that a full window drops takes far longer. */
+export const without = (book: ContextBook, gone: ReadonlySet<number>): ContextBook => {
+  const held = new Set(book.sessions.flatMap(({ entries }) => entries.filter((id) => gone.has(id))));
+  const messages = { ...book.messages };
+  for (const id of gone) if (!held.has(id)) delete messages[id];
+  return { ...book, messages };
+};

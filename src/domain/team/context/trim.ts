@@ -3,9 +3,9 @@ import {
   entriesOf,
   messagesOfWindow,
   sessionsOf,
-  swept,
   tokensOf,
   type WindowRecord,
+  without,
 } from './book.js';
 import { groupsOf, type MessageGroup } from './message.js';
 
@@ -55,5 +55,5 @@ export const trim = (book: ContextBook, { windowId, limit }: WindowRecord, kept:
   const windows = book.windows.map((window) =>
     window.windowId === windowId ? { ...window, trimmed: window.trimmed + dropped.length } : window,
   );
-  return { fits: true, book: swept({ ...book, sessions, windows }), dropped };
+  return { fits: true, book: without({ ...book, sessions, windows }, gone), dropped };
 };
