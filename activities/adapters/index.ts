@@ -4,7 +4,7 @@ import type { Adapter } from '../../src/contracts/adapter.js';
 import type { Prices } from '../../src/pricing.js';
 import type { AgentFrame, AgentPort, AgentRequest } from '../ports.js';
 import type { SandboxPort } from '../sandbox/port.js';
-import { governedFrames } from '../governor/governed-frames.js';
+import { endOfRefusal, governedFrames } from '../governor/governed-frames.js';
 import type { Admission, ProviderGovernor } from '../governor/port.js';
 import { mostTokens } from '../governor/tokens.js';
 import { whileWaiting } from '../call-waits.js';
@@ -110,7 +110,7 @@ export const createAgents = (options: AgentsOptions): Agents => {
     try {
       return governedFrames(await openBy(request, call), admission, call.signal);
     } catch (error) {
-      admission.end({ outcome: 'failed', tokens: null });
+      admission.end(endOfRefusal(error));
       throw error;
     }
   };

@@ -1,6 +1,7 @@
 import { type Agents, createAgents } from '../../../activities/adapters/index.js';
 import type { McpRequests } from '../../../activities/adapters/mcp.js';
 import type { Clock } from '../../../activities/adapters/clock.js';
+import type { ProviderGovernor } from '../../../activities/governor/port.js';
 import type { AgentRequest } from '../../../activities/ports.js';
 import type { SandboxPort } from '../../../activities/sandbox/port.js';
 import { adapterSchema } from '../../../src/contracts/adapter.js';
@@ -39,6 +40,7 @@ export const agentsOf = (
     cwd?: string;
     dispatcher?: Dispatcher;
     mcp?: McpRequests;
+    governor?: ProviderGovernor;
   } = {},
 ): Agents =>
   createAgents({
@@ -50,6 +52,7 @@ export const agentsOf = (
     ...(given.cwd === undefined ? {} : { cwd: given.cwd }),
     ...(given.dispatcher === undefined ? {} : { dispatcher: given.dispatcher }),
     ...(given.mcp === undefined ? {} : { mcp: given.mcp }),
+    ...(given.governor === undefined ? {} : { governor: given.governor }),
   });
 
 export interface Listening {

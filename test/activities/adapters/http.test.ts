@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Agent } from 'undici';
 import type { Agents } from '../../../activities/adapters/index.js';
 import { type FrameAgent, type FrameAgentCall, startFrameAgent } from '../../support/frame-agent.js';
+import type { CallEnd } from '../../../activities/governor/port.js';
 import { agentsOf, allOf, answerOf, ask, listening, requestOf } from './agents.js';
 
 let agents: Agents;
@@ -333,5 +334,52 @@ test('an address where nothing listens refuses the call', async () => {
     code: 'EAGENTDOWN',
     retryable: true,
     message: expect.stringMatching(new RegExp(`^no connection to the agent at ${url}: .*ECONNREFUSED`)) as string,
+  });
+});
+
+describe('a provider whose calls are limited', () => {
+  const ends: CallEnd['outcome'][] = [];
+  const governed = agentsOf({
+    governor: {
+      governs: () => true,
+      admit: () => Promise.resolve({ sent: () => {}, end: ({ outcome }) => void ends.push(outcome) }),
+      close: () => Promise.resolve(),
+    },
+  });
+  beforeEach(() => ends.splice(0));
+  afterAll(() => governed.close());
+
+  test.each<[string, CallEnd['outcome']]>([
+    ['EAGENTDOWN', 'failed'],
+    ['ETIMEOUT', 'failed'],
+    ['EWINDOW_AGENT', 'throttled'],
+    ['ESEC', 'answered'],
+    ['EPROTO', 'answered'],
+    ['EBUDGET', 'answered'],
+    ['invalid_request', 'answered'],
+    ['out_of_paint', 'answered'],
+  ])('whose agent fails with %s has %s', async (code, outcome) => {
+    play = (call) => call.send({ type: 'fail', code, message: 'no', retryable: false });
+    await ask(governed, adapter());
+    expect(ends[0]).toBe(outcome);
+  });
+
+  test.each<[number, CallEnd['outcome']]>([
+    [401, 'answered'],
+    [404, 'answered'],
+    [429, 'throttled'],
+    [500, 'failed'],
+    [504, 'failed'],
+  ])('that answers with status %i has %s', async (status, outcome) => {
+    play = ({ response }) => void response.writeHead(status).end();
+    await ask(governed, adapter());
+    expect(ends[0]).toBe(outcome);
+  });
+
+  test('has nothing said of it by a call that Parley refuses itself, and has failed where nobody listens', async () => {
+    const open = (to: Parameters<typeof requestOf>[0]) => governed.open(requestOf(to), listening().context);
+    await expect(open({ kind: 'mcp', server: 's', tool: 't' })).rejects.toMatchObject({ code: 'EPROTO' });
+    await expect(open({ kind: 'http', url: 'http://127.0.0.1:1/' })).rejects.toMatchObject({ code: 'EAGENTDOWN' });
+    expect(ends).toEqual(['unused', 'failed']);
   });
 });
