@@ -172,8 +172,16 @@ const createBeginnings = (view: TeamView): ((heard: Heard<NumberedTeamEvent>) =>
   };
 };
 
-/** What people are asked about a call of a tool, with its arguments as they would be. */
-const askedLines = ({ id, feedback, asked_call: call }: TeamStatus): string[] =>
+const used = ({ tokens, usd }: { tokens: number; usd: string }): string => `${tokens} tokens and $${usd}`;
+
+/** What people are asked about a budget. */
+const budgetLines = ({ spent, needs }: NonNullable<TeamStatus['asked_budget']>): string[] => [
+  `    ${used(spent)} are used; the next call takes up to ${used(needs)}`,
+  '    with approve: --max-usd or --max-tokens, for other limits than those proposed',
+];
+
+/** What people are asked: about a call of a tool, with its arguments as they would be, or about a budget. */
+const askedLines = ({ id, feedback, asked_call: call, asked_budget: budget }: TeamStatus): string[] =>
   feedback.flatMap(({ state, request }) =>
     state === 'open'
       ? [
@@ -181,6 +189,7 @@ const askedLines = ({ id, feedback, asked_call: call }: TeamStatus): string[] =>
           ...(call?.request_id === request.request_id
             ? [`    ${call.agent_id}: ${call.tool} ${JSON.stringify(call.arguments).slice(0, 400)}`]
             : []),
+          ...(budget?.request_id === request.request_id ? budgetLines(budget) : []),
           ...request.options.map(({ value, effect }) => `    ${value}: ${effect}`),
           `  parley team answer ${id} ${request.options.map(({ value }) => value).join('|')}`,
         ]

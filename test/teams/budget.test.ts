@@ -1,14 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AuditExport } from '../../src/contracts/audit.js';
 import type { InboxList } from '../../src/contracts/inbox.js';
 import type { NumberedTeamEvent } from '../../src/contracts/team-events.js';
 import type { TeamStatus } from '../../src/contracts/team-status.js';
+import { openTeamSchema } from '../../src/contracts/team.js';
+import { planOf } from '../../src/domain/team/setup.js';
+import { createTeamsClient } from '../../temporal/teams-client.js';
 import { type ModelServer, startModelServer } from '../support/model-server.js';
 import { type Product, startProduct } from '../support/product.js';
 import { runCli } from '../support/run-cli.js';
 import { scratchFolder } from '../support/scratch.js';
 import { calls, says } from '../support/team-bodies.js';
+import { teamSetup } from '../support/team-play.js';
 
 const stateOf = ({ agents }: TeamStatus, id: string): string | undefined =>
   agents.find(({ agent_id: each }) => each === id)?.state;
@@ -131,6 +136,8 @@ describe('the budget of a team', () => {
       (now) => asked(now) && now.asked_budget?.request_id !== first.asked_budget?.request_id,
     );
     expect(again.budget).toMatchObject({ max_tokens: proposed.max_tokens, state: 'asking' });
+    const shown = await runCli({ PARLEY_URL: product.url }, ['team', 'show', id]);
+    expect(shown.out).toMatch(/the next call takes up to \d+ tokens and \$0\n.*--max-usd or --max-tokens/);
     const said = await runCli({ PARLEY_URL: product.url }, ['team', 'answer', id, 'reject', '--as', 'ben']);
     expect(said).toMatchObject({ code: 0, out: 'rejected' });
     const ended = await product.teams.until(id, ({ ended_at: endedAt }) => endedAt !== null);
@@ -145,6 +152,34 @@ describe('the budget of a team', () => {
       null,
       'rejected',
     ]);
+  });
+
+  test('waits over a continue-as-new, a pause and another answer that came too late', async () => {
+    const call = { estimate: { tokens: 5, usdMicros: 0 }, per1000Characters: { tokens: 0, usdMicros: 0 } };
+    const price = { likely: call, most: call, isCapped: true };
+    const body = says('a', ['more than one token'], { budget: { max_tokens: 1, when_used_up: 'ask' } });
+    const agents = openTeamSchema
+      .parse({ agents: [body, says('b', ['two'])] })
+      .agents.map((each) => ({ ...planOf(each), price }));
+    const id = `long-${randomUUID()}`;
+    const setup = teamSetup({ id, agents, keepOpen: false, continueAfterEvents: 30 });
+    const { client, taskQueue } = product;
+    await createTeamsClient({ client, taskQueue }).start(setup, id, { isRepeatable: false, request: {} });
+    const first = await product.teams.until(id, asked);
+    const runOf = async (): Promise<string> => (await client.workflow.getHandle(id).describe()).runId;
+    const began = await runOf();
+    while ((await runOf()) === began) {
+      await product.post(`/v1/teams/${id}/pause`);
+      await product.post(`/v1/teams/${id}/resume`);
+    }
+    const { asked_budget: still } = await product.teams.until(id, asked);
+    expect(still).toEqual(first.asked_budget);
+    const answer = { request_id: still!.request_id, response: 'approve', provided_by: 'anna' };
+    expect(await product.post(`/v1/teams/${id}/feedback`, answer)).toMatchObject({ status: 200 });
+    const late = await product.post(`/v1/teams/${id}/feedback`, { ...answer, limits: { max_tokens: 90_000 } });
+    expect(late.status).toBe(409);
+    const done = await product.teams.until(id, ({ ended_at: endedAt }) => endedAt !== null);
+    expect(done.agents.map(({ state }) => state)).toEqual(['COMPLETED', 'COMPLETED']);
   });
 
   test('stops by itself when nobody answers in time', async () => {
