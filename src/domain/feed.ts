@@ -1,6 +1,6 @@
 import type { Frame, Usage } from '../contracts/frames.js';
 import type { SessionPolicy, Tier } from '../contracts/session.js';
-import { approximateTokens } from './budget.js';
+import { approximateTokens, micros } from './budget.js';
 import {
   bufferLimit,
   expire,
@@ -94,10 +94,10 @@ export const heldText = (held: readonly Delivery[]): string =>
 export const wantsData = (feed: Feed): boolean =>
   !feed.ended && (feed.paused === null || heldText(feed.held).length < feed.buffer.limitChars);
 
-/** Usage as the adapter states it, else an estimate from the characters; an unstated price is the free adapters' 0. */
+/** Usage as the adapter states it, as far as it can be counted; else an estimate from the characters; an unstated price is the free adapters' 0. */
 export const usageOf = (feed: Feed, stated: Usage | null): Amount =>
   stated
-    ? { tokens: stated.tokens, usdMicros: Math.round((stated.usd ?? 0) * 1e6) }
+    ? { tokens: stated.tokens, usdMicros: Math.min(micros(stated.usd ?? 0), Number.MAX_SAFE_INTEGER) }
     : { tokens: feed.promptTokens + Math.ceil(feed.chars / 4), usdMicros: 0 };
 
 export const feedFrame = (feed: Feed, frame: Frame, now: number): Fed => {
