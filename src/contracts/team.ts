@@ -132,10 +132,10 @@ export const teamAgentSchema = z
       description: 'What it is asked first. Left out: it has nothing to do until somebody asks it.',
     }),
     parent: agentIdSchema.optional(),
-    background: z
-      .boolean()
-      .default(true)
-      .meta({ description: 'Whether stop_sub_agent cancels what it does; false: it pauses it.' }),
+    background: z.boolean().optional().meta({
+      description:
+        'Whether stop_sub_agent cancels what it does; false: it pauses it. Left out: true, or false where PARLEY_USE_BACKGROUND_AGENTS is false, which refuses true.',
+    }),
     max_rounds: z.number().int().min(1).max(10_000).default(100).meta({
       description: 'Calls of its model for one question; then the question has failed.',
     }),

@@ -1,4 +1,5 @@
 import request from 'supertest';
+import { teamStatusExample } from '../../src/gateway/routes/team-examples.js';
 import { aSession, createRig } from './rig.js';
 
 const lane = aSession().lanes[0]!;
@@ -382,4 +383,30 @@ describe('a request that cannot be read', () => {
     const response = await request(rig.app).delete('/v1/sessions');
     expect(response.headers['allow']).toBe('POST, GET, HEAD');
   });
+});
+
+test('an agent that is to work in the background is refused by path where that is switched off, at the start and later', async () => {
+  const rig = createRig({ env: { PARLEY_USE_BACKGROUND_AGENTS: 'false' } });
+  rig.ports.teams.status = () => Promise.resolve(teamStatusExample);
+  const agent = (over: object) => ({ agent_id: 'a', adapter: scripted, prompt: 'go', ...over });
+  const given: [string, object][] = [
+    ['', { agents: [agent({ background: true })] }],
+    ['/team-1/agents', agent({ background: true })],
+    ['/team-1/agents', [agent({}), agent({ agent_id: 'b', background: true })]],
+  ];
+  const answers = [];
+  for (const [path, body] of given) answers.push(await request(rig.app).post(`/v1/teams${path}`).send(body));
+  const told = answers.map(({ status, body }) => [status, (body as { errors?: { path: string }[] }).errors?.[0]?.path]);
+  expect(told).toEqual([
+    [422, 'agents[0].background'],
+    [422, 'background'],
+    [422, '[1].background'],
+  ]);
+  expect(
+    (
+      await request(rig.app)
+        .post('/v1/teams')
+        .send({ agents: [agent({})] })
+    ).status,
+  ).toBe(202);
 });

@@ -57,7 +57,7 @@ export const answerCommand = (draft: TeamDraft, asked: Command): Json | null => 
   if (!team.setup.subagentsEnabled)
     return callAnswer(refused('subagents_disabled', 'sub-agents are switched off for this team; do the work yourself'));
   const waitId = `${agentId}/${run}/${callId}`;
-  const work = workOf(command, { agentId, plan: agent.plan, waitId });
+  const work = workOf(command, { agentId, plan: agent.plan, backgroundAllowed: team.setup.backgroundAllowed, waitId });
   switch (work.type) {
     case 'status':
       return statusAnswer(team, work.agentId, work.includeResult);

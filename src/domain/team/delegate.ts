@@ -4,7 +4,7 @@ import { type CallAnswer, done, type Refusal, refused, type TeamCall } from './e
 import { type AgentRecord, agentOf, ancestorsOf, hasEnded, isIdle, type TeamState } from './state.js';
 import { ask } from './turns.js';
 import { beginWait } from './waits.js';
-import { quoted, unknownAgent, wrongState } from './words.js';
+import { backgroundIsOff, quoted, unknownAgent, wrongState } from './words.js';
 
 type Delegate = Extract<TeamCall, { type: 'DELEGATE' }>;
 
@@ -52,7 +52,4 @@ export const delegate = (draft: TeamDraft, given: Delegate, by: string | null): 
 };
 
 export const backgroundRefused = (): Refusal =>
-  refused(
-    'invalid_request',
-    'background agents are switched off here (PARLEY_USE_BACKGROUND_AGENTS=false); set background to false',
-  );
+  refused('invalid_request', `${backgroundIsOff}; set background to false`);

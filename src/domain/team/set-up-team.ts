@@ -9,6 +9,7 @@ import type { CallPrice, CheaperModel } from './accounts.js';
 import { answering } from './answering.js';
 import { isHosted } from './overrides.js';
 import { type AgentPlan, budgetOf, liteAgentsOf, maxConcurrentOf, planOf, type TeamSetup } from './setup.js';
+import { backgroundIsOff } from './words.js';
 
 /** What the operator's configuration says of teams. */
 export interface TeamOperator extends Operator {
@@ -79,6 +80,15 @@ const orphanFaults = ({ adapter, budget }: TeamAgentBody, path: string): PathFau
       ]
     : [];
 
+const backgroundFaults = (
+  { background }: TeamAgentBody,
+  { backgroundAllowed }: Pick<TeamOperator, 'backgroundAllowed'>,
+  path: string,
+): PathFault[] =>
+  background && !backgroundAllowed
+    ? [{ path: `${path}.background`, message: `must be false, or be left out: ${backgroundIsOff}` }]
+    : [];
+
 /** Each fault once, however many agents have it. */
 const distinct = (faults: readonly PathFault[]): PathFault[] =>
   faults.filter(
@@ -90,7 +100,7 @@ const distinct = (faults: readonly PathFault[]): PathFault[] =>
 export const plansOf = (
   bodies: readonly TeamAgentBody[],
   tenant: string,
-  operator: Operator,
+  operator: Operator & Pick<TeamOperator, 'backgroundAllowed'>,
   path: (index: number) => string,
   cheaperModel?: string,
 ): { plans: AgentPlan[] } | { faults: PathFault[] } => {
@@ -101,13 +111,14 @@ export const plansOf = (
   const faults = bodies.flatMap((body, index) => [
     ...adapterFaults(operator, tenant, body.adapter && answering(body.adapter, body.model_overrides), path(index)),
     ...orphanFaults(body, path(index)),
+    ...backgroundFaults(body, operator, path(index)),
   ]);
   faults.push(...distinct(cheapers.flatMap((cheaper) => cheaper.faults)));
   return faults.length > 0
     ? { faults }
     : {
         plans: bodies.map((body, index) => {
-          const plan = planOf(body);
+          const plan = { ...planOf(body), background: body.background ?? operator.backgroundAllowed };
           if (!body.adapter) return plan;
           const price = priceOf(operator, tenant, answering(body.adapter, body.model_overrides));
           const cheaper = cheapers[index]?.cheaper;

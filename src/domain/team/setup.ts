@@ -135,7 +135,7 @@ export const planOf = (body: TeamAgentBody, parent: string | null = null): Agent
     tools: body.tools ?? null,
     ...(body.approvals !== undefined && { approvals: body.approvals }),
     prompt: body.prompt ?? null,
-    background: body.background,
+    background: body.background ?? true,
     maxRounds: body.max_rounds,
     overrides: body.model_overrides,
     metadata: body.metadata,

@@ -15,6 +15,8 @@ export interface Caller {
   agentId: string;
   /** What its children have unless they are given something else, and no more in any case. */
   plan: OwnRights & Pick<AgentPlan, 'maxRounds'>;
+  /** Whether its children work in the background where it does not say. */
+  backgroundAllowed: boolean;
   /** Of a wait, where the command comes to one; unique in the team. */
   waitId: string;
 }
@@ -24,7 +26,7 @@ const milliseconds = (seconds: number | undefined): number | null =>
 
 const spawnPlan = (
   given: AgentToolArguments['spawn_sub_agent'],
-  { agentId, plan }: Caller,
+  { agentId, plan, backgroundAllowed }: Caller,
 ): { spawned: AgentPlan; notes: string[] } => {
   const { rights, notes } = inheritedRights(plan, given.default_tools);
   const parent = given.parent ?? agentId;
@@ -38,7 +40,7 @@ const spawnPlan = (
     instructions: [given.persona, given.system_prompt].filter((text) => text !== undefined && text !== '').join('\n\n'),
     ...rights,
     prompt,
-    background: given.background ?? prompt !== null,
+    background: given.background ?? (backgroundAllowed && prompt !== null),
     maxRounds: plan.maxRounds,
     overrides: given.model_overrides ?? {},
     metadata: {},

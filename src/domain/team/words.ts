@@ -31,3 +31,5 @@ export const overKin = (team: TeamState, by: string | null, agentId: string, ver
     `agent ${quoted(by)} cannot ${verb} ${quoted(agentId)}, which it was spawned under`,
   );
 };
+
+export const backgroundIsOff = 'background agents are switched off here (PARLEY_USE_BACKGROUND_AGENTS=false)';

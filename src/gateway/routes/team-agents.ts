@@ -12,6 +12,7 @@ import type { TeamCall } from '../../domain/team/effects.js';
 import { plansOf } from '../../domain/team/set-up-team.js';
 import { eventsOfAgent } from '../agent-events.js';
 import { invalidRequest, ProblemError } from '../problem.js';
+import { teamOperator } from '../team-operator.js';
 import { type AnyRoute, type Ports, route } from '../route.js';
 import { eventNumber, idempotencyKey, problemsOfBody } from '../request-parts.js';
 import { agentsOf, callTeam, withCallWaits, withTexts } from './team-calls.js';
@@ -80,7 +81,7 @@ const spawn = route({
     const bodies = Array.isArray(body) ? body : [body];
     const { tenant, cheaperModel } = await teamTerms(id, ports.teams);
     const path = (index: number): string => (Array.isArray(body) ? `[${index}]` : '');
-    const planned = plansOf(bodies, tenant, ports.operator, path, cheaperModel ?? undefined);
+    const planned = plansOf(bodies, tenant, teamOperator(ports), path, cheaperModel ?? undefined);
     if ('faults' in planned)
       throw invalidRequest(planned.faults.map((fault) => ({ ...fault, path: fault.path.replace(/^\./, '') })));
     const call: TeamCall = { type: 'SPAWN', agents: planned.plans };

@@ -135,6 +135,18 @@ describe('a call of a turn', () => {
     expect(play.states).toBe('a CANCELLED, b RUNNING');
   });
 
+  test('that spawns where background agents are switched off spawns one in the foreground, unless it asks for the other', () => {
+    const play = new TeamPlay([plan('a')], { backgroundAllowed: false });
+    const given = { initial_prompt: 'count' };
+    expect(call(play, 'a', 'spawn_sub_agent', { id: 'b', ...given }).answer).toEqual({ status: 'ok', agents: ['b'] });
+    expect(play.agent('b')).toMatchObject({ state: 'RUNNING', turn: { background: false } });
+    expect(call(play, 'a', 'spawn_sub_agent', { id: 'c', ...given, background: true }).answer).toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining('PARLEY_USE_BACKGROUND_AGENTS=false'),
+    });
+    expect(play.states).toBe('a RUNNING, b RUNNING');
+  });
+
   test('is refused by all ten tools where sub-agents are switched off, and nothing is created', () => {
     const play = new TeamPlay([plan('a')], { subagentsEnabled: false });
     const all: [AgentToolName, Record<string, Json>][] = [

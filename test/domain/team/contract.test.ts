@@ -20,7 +20,7 @@ describe('the body that starts a team', () => {
     expect(openTeamSchema.parse({ agents: [agent('a')] })).toMatchObject({
       keep_open: false,
       subagents_enabled: true,
-      agents: [{ role: 'agent', max_rounds: 100, background: true, share_session: false, share_context_window: false }],
+      agents: [{ role: 'agent', max_rounds: 100, share_session: false, share_context_window: false }],
     });
     expect(faults({ keep_open: true })).toEqual([]);
   });

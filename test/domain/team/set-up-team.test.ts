@@ -1,5 +1,5 @@
 import { openTeamSchema } from '../../../src/contracts/team.js';
-import { setUpTeam, type TeamOperator } from '../../../src/domain/team/set-up-team.js';
+import { plansOf, setUpTeam, type TeamOperator } from '../../../src/domain/team/set-up-team.js';
 
 const prices: Record<string, number> = { large: 1_000, small: 10 };
 
@@ -97,5 +97,31 @@ describe('the cheaper model of a team that is set up', () => {
       cheaperModel: 'small',
       asks: true,
     });
+  });
+});
+
+describe('where background agents are switched off', () => {
+  const off = { ...operator, backgroundAllowed: false };
+  const refusal =
+    'must be false, or be left out: background agents are switched off here (PARLEY_USE_BACKGROUND_AGENTS=false)';
+  const openOf = (...agents: object[]) => openTeamSchema.parse({ agents });
+
+  test('a team is refused that asks for them, by path', () => {
+    const body = openOf(hosted('a'), hosted('b', { background: true }), hosted('c', { background: false }));
+    expect(setUpTeam(body, identity as never, off)).toEqual({
+      faults: [{ path: 'agents[1].background', message: refusal }],
+    });
+    expect(setUpTeam(body, identity as never, operator)).toHaveProperty('setup');
+  });
+
+  test('agents that are added are refused so, too, and work in the foreground where they say nothing', () => {
+    const path = (index: number) => `[${index}]`;
+    const { agents } = openOf(hosted('a'), hosted('b', { background: true }));
+    expect(plansOf(agents, 'default', off, path)).toEqual({ faults: [{ path: '[1].background', message: refusal }] });
+    const backgrounds = (by: typeof operator) => {
+      const planned = plansOf(agents.slice(0, 1), 'default', by, path);
+      return 'plans' in planned && planned.plans.map(({ background }) => background);
+    };
+    expect([backgrounds(off), backgrounds(operator)]).toEqual([[false], [true]]);
   });
 });

@@ -7,7 +7,12 @@ import { idle, plan, TeamPlay } from '../../support/team-play.js';
 const work = (tool: AgentToolName, given: Record<string, unknown>) => {
   const checked = checkAgentCommand(tool, given);
   if ('faults' in checked) throw new Error(checked.faults.join('; '));
-  return workOf(checked.command, { agentId: 'p', plan: { tools: ['read_file'], maxRounds: 7 }, waitId: 'w1' });
+  return workOf(checked.command, {
+    agentId: 'p',
+    plan: { tools: ['read_file'], maxRounds: 7 },
+    backgroundAllowed: true,
+    waitId: 'w1',
+  });
 };
 const call = (made: object, waitsFor: string | null = null, notes: string[] = []) => ({
   type: 'call',
