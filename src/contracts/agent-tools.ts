@@ -51,12 +51,9 @@ const spawnSubAgent = z
     model_overrides: modelOverridesSchema.optional(),
     default_tools: z.array(wordSchema).max(200).optional(),
     initial_prompt: textSchema.optional().meta({ description: 'Left out: it waits to be delegated to.' }),
-    background: z
-      .boolean()
-      .optional()
-      .meta({
-        description: 'Left out: true where there is an initial_prompt and background agents are not switched off.',
-      }),
+    background: z.boolean().optional().meta({
+      description: 'Left out: true where there is an initial_prompt and background agents are not switched off.',
+    }),
   })
   .refine(
     ({ shared_context_window_max_tokens: long, shared_cw_max_tokens: short }) =>
