@@ -22,23 +22,6 @@ export interface Undelivered {
   why: string;
 }
 
-/** Who takes a recipient's messages, of one channel or (null) of all that no other takes. */
-export interface MessageHandler {
-  to: string;
-  channel: string | null;
-}
-
-/** The handler of a message: that of its channel, else the recipient's general one; null: it is not delivered (details 3.2). */
-export const handlerOf = <H extends MessageHandler>(
-  handlers: readonly H[],
-  to: string,
-  channel: string | null,
-): H | null => {
-  const own = handlers.filter((handler) => handler.to === to);
-  const ofChannel = channel === null ? undefined : own.find((handler) => handler.channel === channel);
-  return ofChannel ?? own.find((handler) => handler.channel === null) ?? null;
-};
-
 /** What the sender is told: any that was not delivered makes it an error, which names both. */
 export const deliveryAnswer = (sent: string[], failed: readonly Undelivered[]): CallAnswer => {
   if (failed.length === 0) return done(sent);

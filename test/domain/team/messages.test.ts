@@ -1,4 +1,4 @@
-import { deliveryAnswer, handlerOf } from '../../../src/domain/team/messages.js';
+import { deliveryAnswer } from '../../../src/domain/team/messages.js';
 import { liteAgentsOf } from '../../../src/domain/team/setup.js';
 import { idle, plan, TeamPlay } from '../../support/team-play.js';
 
@@ -65,29 +65,12 @@ describe('a message of a person', () => {
   });
 });
 
-describe('the handler of a message', () => {
-  const handlers = [
-    { to: 'a', channel: null, name: 'general' },
-    { to: 'a', channel: 'alerts', name: 'alerts' },
-    { to: 'b', channel: 'alerts', name: 'b alerts' },
-  ];
-  test.each([
-    ['a', 'alerts', 'alerts'],
-    ['a', 'news', 'general'],
-    ['a', null, 'general'],
-    ['b', 'alerts', 'b alerts'],
-    ['b', 'news', undefined],
-    ['b', null, undefined],
-    ['c', 'alerts', undefined],
-  ])('to %s by %s is %s', (to, channel, name) => {
-    expect(handlerOf(handlers, to, channel)?.name).toBe(name);
-  });
-
-  test('that throws has not delivered it, as the answer says beside those that have', () => {
-    expect(deliveryAnswer(['a'], [{ to: 'b', why: 'its handler failed: no disk' }])).toEqual({
+describe('the answer to who sends', () => {
+  test('names who has not got it, and why, beside those that have', () => {
+    expect(deliveryAnswer(['a'], [{ to: 'b', why: 'it is PENDING' }])).toEqual({
       ok: false,
       code: 'not_found',
-      message: 'sent to a; not delivered to b: its handler failed: no disk',
+      message: 'sent to a; not delivered to b: it is PENDING',
       agentIds: ['a'],
     });
     expect(deliveryAnswer(['a'], [])).toMatchObject({ ok: true, agentIds: ['a'] });
