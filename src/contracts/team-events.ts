@@ -20,6 +20,13 @@ import {
 
 const at = z.iso.datetime();
 
+const askedFor = {
+  agent_id: z
+    .string()
+    .optional()
+    .meta({ description: 'Whose call or limit it is about; left out: the limit of the team.' }),
+};
+
 /** Durable events of a team (spec 05, 09), numbered from 1 without holes: a pure function of its history. */
 export const teamEventSchema = z
   .discriminatedUnion('event', [
@@ -80,8 +87,8 @@ export const teamEventSchema = z
         message: z.string(),
       }),
     }),
-    feedbackRequestedEventSchema,
-    feedbackReceivedEventSchema,
+    feedbackRequestedEventSchema.extend({ data: feedbackRequestedEventSchema.shape.data.extend(askedFor) }),
+    feedbackReceivedEventSchema.extend({ data: feedbackReceivedEventSchema.shape.data.extend(askedFor) }),
     waitingEventSchema,
     restoredEventSchema,
     logEventSchema,

@@ -22,6 +22,7 @@ import {
 } from './budget-asks.js';
 import { say, type TeamDraft } from './draft.js';
 import type { TeamEvent } from './effects.js';
+import { ownerOf } from './spending.js';
 import { agentOf, type BudgetAsk, hasEnded, type ToolAsk, type TeamState } from './state.js';
 import { quoted } from './words.js';
 
@@ -77,6 +78,12 @@ type GrantedLimits = BudgetLimits | null;
 type Ask = ToolAsk | BudgetAsk;
 const isOfBudget = (ask: Ask): ask is BudgetAsk => 'accountId' in ask;
 
+/** Whose call or limit an ask is about; nothing for that of the team. */
+const askedFor = (ask: Ask | undefined): { agent_id?: string } => {
+  const agentId = ask && (isOfBudget(ask) ? ownerOf(ask.accountId) : ask.agentId);
+  return agentId ? { agent_id: agentId } : {};
+};
+
 /** Whether somebody still waits for the answer. */
 const isWanted = (team: TeamState, ask: Ask): boolean => {
   if (isOfBudget(ask)) return isBudgetWanted(team, ask);
@@ -120,7 +127,7 @@ const askNext = (draft: TeamDraft): void => {
   team.requests += 1;
   put(draft, approval);
   if (isOfBudget(ask)) holdFor(draft, ask, approval.request.request_id);
-  say(draft, { event: 'feedback_requested', data: { at: iso(now), request: approval.request } });
+  say(draft, { event: 'feedback_requested', data: { at: iso(now), ...askedFor(ask), request: approval.request } });
 };
 
 const refusedCall = (ask: ToolAsk, { outcome, answers }: Approval): ToolError => {
@@ -227,8 +234,10 @@ export const takeAnswer = (draft: TeamDraft, given: GivenFeedback): void => {
   const { approval, refused, repeated } = stepApproval(asked, { type: 'answer', given }, now);
   if (repeated) return;
   const answer = approval.answers.at(-1);
-  if (!refused && answer)
-    say(draft, { event: 'feedback_received', data: { at: iso(now), answer, outcome: approval.outcome } });
+  if (!refused && answer) {
+    const about = askedFor(asked.state === 'open' ? team.asks[0] : undefined);
+    say(draft, { event: 'feedback_received', data: { at: iso(now), ...about, answer, outcome: approval.outcome } });
+  }
   if (refused || asked.state !== 'open') put(draft, approval);
   else settle(draft, approval);
 };

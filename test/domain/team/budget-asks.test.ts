@@ -61,6 +61,7 @@ const asking = (over: Partial<TeamSetup> = {}): TeamPlay => {
 describe('a team whose budget asks', () => {
   test('asks once what was spent, what the limit is and what the call takes, and tells it once', () => {
     const play = asking();
+    expect(play.told('feedback_requested')[0]).not.toHaveProperty('agent_id');
     expect(play.told('feedback_requested').map(({ request }) => request.prompt)).toEqual([
       `May the team use more?
 

@@ -2,6 +2,8 @@ import type { GivenFeedback } from '../../../src/contracts/feedback.js';
 import { approvalDigest } from '../../../src/domain/approval.js';
 import { askedSubject, openRequest, policyVersion } from '../../../src/domain/team/permissions.js';
 import { teamStatus } from '../../../src/domain/team/view.js';
+import { eventsOfAgent } from '../../../src/gateway/agent-events.js';
+import { teamEventSchema } from '../../../src/contracts/team-events.js';
 import { plan, TeamPlay } from '../../support/team-play.js';
 
 const asks = (play: TeamPlay, agentId: string, callId: string, given = { path: callId }): TeamPlay => {
@@ -35,6 +37,23 @@ describe('a call that a person is asked about', () => {
     expect(play.team.feedback.map(({ state, used_at: used }) => [state, used !== null])).toEqual([
       ['answered', true],
       ['open', false],
+    ]);
+  });
+
+  test('is told, with its answer, to who follows the agent that makes it, and to nobody who follows another', async () => {
+    const play = answers(asks(asks(new TeamPlay([plan('a'), plan('b')]), 'a', 'c1'), 'b', 'c2'), 'approve');
+    for (const event of play.events) teamEventSchema.parse(event);
+    const heardBy = async (agentId: string): Promise<(string | undefined)[]> => {
+      const heard: (string | undefined)[] = [];
+      const all = (async function* () {
+        yield* play.events;
+      })();
+      for await (const { event } of eventsOfAgent(all, agentId)) if (event?.startsWith('feedback')) heard.push(event);
+      return heard;
+    };
+    expect([await heardBy('a'), await heardBy('b')]).toEqual([
+      ['feedback_requested', 'feedback_received'],
+      ['feedback_requested'],
     ]);
   });
 
