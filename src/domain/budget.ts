@@ -27,8 +27,11 @@ export const usd = (usdMicros: number): string => {
 /** Dollars as whole millionths, to the nearest. */
 export const micros = (dollars: number): number => Math.round(dollars * 1e6);
 
+/** Characters of a token as a rule. */
+export const usualCharacters = 4;
+
 /** A rough count for estimates where no tokenizer is at hand: four characters a token, rounded up. */
-export const approximateTokens = (text: string): number => Math.ceil(text.length / 4);
+export const approximateTokens = (text: string): number => Math.ceil(text.length / usualCharacters);
 
 const guardBand: Readonly<Record<Tier, number>> = { gold: 2, silver: 1, bronze: 0.5 };
 

@@ -71,6 +71,23 @@ describe('the budget of a team', () => {
     expect(await steps(status.id)).toEqual(['warn', 'cheaper_model']);
   });
 
+  test('is passed by one call at most where agents count what they are asked themselves', async () => {
+    const names = ['a', 'b', 'c', 'd'];
+    const id = await product.teams.start({
+      keep_open: true,
+      budget: { max_tokens: 3_000 },
+      agents: names.map((name) => says(name, [calls(['get_context_info', {}]), 'done'])),
+    });
+    const settled = ({ agents }: TeamStatus): boolean =>
+      agents.every(({ state }) => state === 'COMPLETED' || state === 'FAILED');
+    const { agents, spend } = await product.teams.until(id, settled);
+    // None of their questions, with the tools that they are told of, takes more than this.
+    const longest = 2_600;
+    expect(spend.tokens).toBeGreaterThan(longest / 2);
+    expect(spend.tokens).toBeLessThanOrEqual(3_000 + longest);
+    expect(agents.some(({ state }) => state === 'FAILED')).toBe(true);
+  });
+
   test('is refused at the start with a cheaper model that has no price, by its path', async () => {
     const { status, body } = await product.post('/v1/teams', {
       agents: [{ agent_id: 'a', adapter: model('large'), prompt: 'x' }],

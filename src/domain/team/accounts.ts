@@ -10,6 +10,8 @@ export interface CallPrice {
   /** At most, where `isCapped`: the provider ends the call there. */
   most: PricedCall;
   isCapped: boolean;
+  /** Characters that a token of a prompt has at the least; left out: 1, a byte. */
+  leastCharacters?: number;
 }
 
 /** Another model than an agent's own, and what calls of it may use. */

@@ -1,9 +1,10 @@
 import type { Adapter } from '../../contracts/adapter.js';
 import type { OpenTeam, TeamAgentBody } from '../../contracts/team.js';
 import { approvalFaults } from '../approval.js';
+import { usualCharacters } from '../budget.js';
 import { approvalFields, approvalTerms } from '../debate/approval-terms.js';
 import type { DebateIdentity, PathFault } from '../debate/set-up-debate.js';
-import { pricedCall } from '../priced-call.js';
+import { type PricedCall, pricedCall } from '../priced-call.js';
 import type { Operator } from '../session/setup.js';
 import type { CallPrice, CheaperModel } from './accounts.js';
 import { answering } from './answering.js';
@@ -23,12 +24,19 @@ export interface TeamOperator extends Operator {
 /** Scripts, simulations and hosted models end where they are told to; of whoever else answers nobody knows what it will use. */
 const capped: readonly Adapter['kind'][] = ['scripted', 'simulated', 'openai', 'anthropic', 'openai-compatible'];
 
+/** A script that says nothing of what it uses is counted by the characters of question and answer (approximateTokens). */
+const withPrompt = (priced: PricedCall, adapter: Adapter): PricedCall => {
+  if (adapter.kind !== 'scripted' || adapter.script.some(({ usage }) => usage !== undefined)) return priced;
+  return { ...priced, per1000Characters: { ...priced.per1000Characters, tokens: 1000 / usualCharacters } };
+};
+
 /** What calls of an agent's model may use, as a rule and at most. */
 const priceOf = (operator: Operator, tenant: string, adapter: Adapter): CallPrice => ({
-  likely: pricedCall(operator, tenant, adapter).priced,
+  likely: withPrompt(pricedCall(operator, tenant, adapter).priced, adapter),
   // The answer at its longest: its mean and two deviations.
-  most: pricedCall(operator, tenant, adapter, 'gold').priced,
+  most: withPrompt(pricedCall(operator, tenant, adapter, 'gold').priced, adapter),
   isCapped: capped.includes(adapter.kind),
+  ...((adapter.kind === 'scripted' || adapter.kind === 'simulated') && { leastCharacters: usualCharacters }),
 });
 
 const adapterFaults = (operator: Operator, tenant: string, adapter: Adapter | undefined, path: string): PathFault[] =>

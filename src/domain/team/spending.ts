@@ -1,4 +1,4 @@
-import { add, noAmount } from '../budget.js';
+import { add, noAmount, usualCharacters } from '../budget.js';
 import { iso } from '../instant.js';
 import { closeAccount, openAccount } from '../ledger/accounts.js';
 import { reserveCall, type ReserveResult } from '../ledger/reserve.js';
@@ -16,10 +16,10 @@ import { type AgentRecord, agentOf, hasEnded, type HeldCall, type TeamState } fr
 
 /** Reservations go back when the turn ends, which its team hears of in any case. */
 const never = Number.MAX_SAFE_INTEGER;
-/** Characters of a token as a rule; a token is one byte at the least. */
-const usualCharacters = 4;
 /** Of a tool's definition, which goes with each call; those about agents have 800 each. */
 const toolCharacters = 1_000;
+/** Of what stands around a message, and around all of them, for who is told one text. */
+const frameCharacters = 40;
 
 /** An id that is taken again after a clean-up is another account. */
 export const accountIdOf = ({ plan, spawn }: Pick<AgentRecord, 'plan' | 'spawn'>): string => `${plan.agentId}#${spawn}`;
@@ -74,10 +74,12 @@ const amountOf = (
 ): { amount: Amount; isCapped: boolean } => {
   const price = isCheaper ? plan.cheaper?.price : plan.price;
   if (!price) return { amount: noAmount, isCapped: false };
-  const tokens = contextOf(team.contexts, plan.agentId) ? tokensOf(messagesOf(team.contexts, plan.agentId)) : 0;
-  const characters = tokens * usualCharacters + charactersBeside(plan);
+  const messages = contextOf(team.contexts, plan.agentId) ? messagesOf(team.contexts, plan.agentId) : [];
+  const around = (messages.length + 1) * frameCharacters;
+  const characters = tokensOf(messages) * usualCharacters + charactersBeside(plan) + around;
   if (!price.isCapped || isRepriced(plan)) return { amount: estimateOf(price.likely, characters), isCapped: false };
-  return { amount: estimateOf(price.most, characters * usualCharacters), isCapped: true };
+  const { leastCharacters = 1 } = price;
+  return { amount: estimateOf(price.most, (characters * usualCharacters) / leastCharacters), isCapped: true };
 };
 
 /** `model`: that answers in place of the agent's own; null: that. */

@@ -116,7 +116,8 @@ describe('the budget of a team', () => {
     expect(held({ tools: ['read_file', 'write_file'] })).toBe(bare + 200);
     expect(held({ tools: null })).toBe(bare + 1_000);
     expect(held({ tools: null, template: { capabilities: { allowed_tools: ['delegate'] } } })).toBe(bare + 100);
-    expect(held({ tools: [], instructions: 'x'.repeat(4_000) })).toBe(bare + 800);
+    // Instructions are a message, which something stands around.
+    expect(held({ tools: [], instructions: 'x'.repeat(4_000) })).toBe(bare + 804);
   });
 
   test('gets back what an agent held that is cancelled, or is cleaned up', () => {
