@@ -9,6 +9,8 @@ import { type AgentRecord, isOver, isSettled, type TeamState, type TeamWaiting }
 
 const count = ({ agents }: TeamState, state: string): number => agents.filter((agent) => agent.state === state).length;
 
+const agentsWait = (many: number): string => (many === 1 ? '1 agent waits' : `${many} agents wait`);
+
 /** Why a team is not moving; null: it is over. */
 export const waitingOn = (team: TeamState): TeamWaiting['on'] | null => {
   if (isOver(team)) return null;
@@ -74,7 +76,7 @@ export const describeWaiting = (team: TeamState): Waiting | null => {
       return {
         for: 'budget',
         since,
-        detail: `an answer to ${open?.request.request_id ?? ''}: whether ${whose} may use more; ${waiting} agents wait for it${afterIt(team)}`,
+        detail: `an answer to ${open?.request.request_id ?? ''}: whether ${whose} may use more; ${agentsWait(waiting)} for it${afterIt(team)}`,
         who_can_unblock: open ? whoCanApprove(open) : '',
       };
     }
@@ -82,7 +84,7 @@ export const describeWaiting = (team: TeamState): Waiting | null => {
       return {
         for: 'budget',
         since,
-        detail: `${team.held.length} agents wait until what others hold of the budget is used or comes back`,
+        detail: `${agentsWait(team.held.length)} until what others hold of the budget is used or comes back`,
         who_can_unblock: openCalls,
       };
     case 'paused':
