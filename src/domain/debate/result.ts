@@ -21,7 +21,8 @@ const healed = ({ execution }: DebateState): string => {
 /** In a sentence, why it ended so. */
 export const reasonOf = (debate: DebateState): string => {
   const { decision, execution, error, cancelled } = debate;
-  const faults = execution?.faults.join('; ') ?? '';
+  // Each is a sentence of its own in the report.
+  const faults = (execution?.faults ?? []).map((fault) => fault.replace(/\.$/, '')).join('; ');
   const left = rollbackReport(debate)?.manual.join('; ') ?? '';
   switch (outcomeOf(debate)) {
     case 'succeeded':
