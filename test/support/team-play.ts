@@ -193,3 +193,13 @@ export class TeamPlay {
     return this.events.filter((other) => other.event === event).map(({ data }) => data as DataOf[E]);
   }
 }
+
+/** Who has been told to call now, and has not said what it used. */
+export const calling = (play: TeamPlay, from = 0): string[] =>
+  play.effects
+    .slice(from)
+    .flatMap((effect) =>
+      (effect.type === 'run_turn' && 'view' in effect.asked) || (effect.type === 'answer_read' && 'view' in effect.read)
+        ? [effect.agentId]
+        : [],
+    );

@@ -9,7 +9,7 @@ import { addsUp } from '../../../src/domain/ledger/settle.js';
 import { answerRefusal, openRequest } from '../../../src/domain/team/permissions.js';
 import type { AgentPlan, TeamSetup } from '../../../src/domain/team/setup.js';
 import { teamStatus } from '../../../src/domain/team/view.js';
-import { plan, teamSetup, TeamPlay } from '../../support/team-play.js';
+import { calling, plan, TeamPlay, teamSetup } from '../../support/team-play.js';
 
 const none = { tokens: 0, usdMicros: 0 };
 const call = (usdMicros: number) => ({ estimate: { tokens: 0, usdMicros }, per1000Characters: none });
@@ -23,14 +23,6 @@ const asks = (maxUsdMicros: number, over: Partial<TeamSetup> = {}): Partial<Team
   budget: { maxTokens: null, maxUsdMicros, asks: true },
   ...over,
 });
-const calling = (play: TeamPlay, from = 0): string[] =>
-  play.effects
-    .slice(from)
-    .flatMap((effect) =>
-      (effect.type === 'run_turn' && 'view' in effect.asked) || (effect.type === 'answer_read' && 'view' in effect.read)
-        ? [effect.agentId]
-        : [],
-    );
 const reads = (play: TeamPlay, agentId: string, usdMicros: number): TeamPlay => {
   const { turn, read } = play.agent(agentId);
   const step = (read?.step ?? 0) + 1;

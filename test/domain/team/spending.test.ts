@@ -1,7 +1,7 @@
 import { addsUp } from '../../../src/domain/ledger/settle.js';
 import type { AgentPlan, TeamSetup } from '../../../src/domain/team/setup.js';
 import { ledgerView } from '../../../src/domain/ledger/view.js';
-import { plan, TeamPlay } from '../../support/team-play.js';
+import { calling, plan, TeamPlay } from '../../support/team-play.js';
 
 const none = { tokens: 0, usdMicros: 0 };
 const call = (usdMicros: number) => ({ estimate: { tokens: 0, usdMicros }, per1000Characters: none });
@@ -15,15 +15,6 @@ const priced = (id: string, likely: number, most: number, over: Partial<AgentPla
 });
 const within = (maxUsdMicros: number | null): Partial<TeamSetup> => ({ budget: { maxTokens: null, maxUsdMicros } });
 
-/** Who has been told to call now, and has not said what it used. */
-const calling = (play: TeamPlay, from = 0): string[] =>
-  play.effects
-    .slice(from)
-    .flatMap((effect) =>
-      (effect.type === 'run_turn' && 'view' in effect.asked) || (effect.type === 'answer_read' && 'view' in effect.read)
-        ? [effect.agentId]
-        : [],
-    );
 const reads = (play: TeamPlay, agentId: string, usdMicros: number): TeamPlay => {
   const { turn, read } = play.agent(agentId);
   const usage = { tokens: 0, usdMicros };
