@@ -2,17 +2,17 @@ import { tmpdir } from 'node:os';
 import { delimiter, isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import type { ApiKey } from './api-keys.js';
-import { artifactsUrlSchema, awsVariables, missingForS3, type S3Location, s3LocationOf } from './artifact-settings.js';
-import { type BudgetSettings, budgetSettingsSchema } from './budget-settings.js';
+import { artifactsUrlSchema, awsVariables, missingForS3, type S3Location, s3LocationOf } from './settings/artifacts.js';
+import { type BudgetSettings, budgetSettingsSchema } from './settings/budgets.js';
 import { type SandboxBackend, sandboxBackends } from './contracts/execution.js';
 import { windowSchema } from './contracts/frames.js';
 import { tiers } from './contracts/session.js';
 import type { DatedPrice } from './domain/ledger/prices.js';
 import { inlineBytesPreset, maxPayloadBytes } from './domain/payload-limit.js';
 import type { RetentionRules } from './domain/retention.js';
-import { apiKeysSchema, checkKeys, keysFileOf } from './key-settings.js';
-import { type LimitSettings, limitSettingsSchema, noLimitSettings } from './limit-settings.js';
-import { webhookHostsSchema } from './webhook-settings.js';
+import { apiKeysSchema, checkKeys, keysFileOf } from './settings/keys.js';
+import { type LimitSettings, limitSettingsSchema, noLimitSettings } from './settings/limits.js';
+import { webhookHostsSchema } from './settings/webhooks.js';
 
 /** Every adapter kind an operator may name in PARLEY_POLICY. */
 const adapterKinds = [

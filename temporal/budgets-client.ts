@@ -1,7 +1,7 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { startOfBudget } from '../activities/budgets/link.js';
 import { updateOrStart } from '../activities/owner/link.js';
-import { type BudgetSettings, tenantBudgetSettings } from '../src/budget-settings.js';
+import { type BudgetSettings, tenantBudgetSettings } from '../src/settings/budgets.js';
 import { type AnswerTenantBudget, type TenantBudget, tenantBudgetSchema } from '../src/contracts/tenant-budget.js';
 import { micros } from '../src/domain/budget.js';
 import type { BudgetLimits } from '../src/domain/budget.js';

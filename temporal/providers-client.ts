@@ -6,7 +6,7 @@ import { governorSettings } from '../src/domain/governor/settings.js';
 import { newGovernor } from '../src/domain/governor/state.js';
 import { providerStatus } from '../src/domain/governor/view.js';
 import type { ProvidersPort } from '../src/gateway/providers-port.js';
-import type { LimitSettings } from '../src/limit-settings.js';
+import type { LimitSettings } from '../src/settings/limits.js';
 import { statusQuery } from '../workflows/messages.js';
 import { parleyTaskQueue } from './task-queue.js';
 import { translated } from './temporal-errors.js';

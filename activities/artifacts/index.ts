@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { S3Location } from '../../src/artifact-settings.js';
+import type { S3Location } from '../../src/settings/artifacts.js';
 import type { ArtifactReader } from '../../src/contracts/artifact.js';
 import { artifactFolder, createFolderStore } from './folder.js';
 import type { ArtifactStore } from './port.js';

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { AwsClient } from 'aws4fetch';
-import type { S3Location } from '../../src/artifact-settings.js';
+import type { S3Location } from '../../src/settings/artifacts.js';
 import { ParleyError } from '../../src/domain/errors.js';
 
 export interface S3Object {

@@ -3,7 +3,7 @@ import { openAsBlob } from 'node:fs';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { S3Location } from '../../src/artifact-settings.js';
+import type { S3Location } from '../../src/settings/artifacts.js';
 import type { OpenArtifact, StoredArtifact } from '../../src/contracts/artifact.js';
 import { ParleyError } from '../../src/domain/errors.js';
 import { digitsOf, hashOf, isTenantName, tenantName } from './names.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ParleyError } from '../../src/domain/errors.js';
-import { budgetLimitsOf, type BudgetSettings, tenantBudgetSettings } from '../../src/budget-settings.js';
+import { budgetLimitsOf, type BudgetSettings, tenantBudgetSettings } from '../../src/settings/budgets.js';
 import { BudgetLine } from './budget-line.js';
 import type { BudgetLink } from './link.js';
 import type { BudgetMetrics } from './metrics.js';

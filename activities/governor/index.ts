@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { governorSettings } from '../../src/domain/governor/settings.js';
-import { limitsFor, type LimitSettings, presetLimits } from '../../src/limit-settings.js';
+import { limitsFor, type LimitSettings, presetLimits } from '../../src/settings/limits.js';
 import type { GovernorLink } from './link.js';
 import type { GovernorMetrics } from './metrics.js';
 import type { ProviderGovernor } from './port.js';

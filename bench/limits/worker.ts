@@ -8,7 +8,7 @@ import { createGovernorMetrics } from '../../activities/governor/metrics.js';
 import { adapterSchema } from '../../src/contracts/adapter.js';
 import type { Tier } from '../../src/contracts/session.js';
 import { ParleyError } from '../../src/domain/errors.js';
-import type { LimitSettings } from '../../src/limit-settings.js';
+import type { LimitSettings } from '../../src/settings/limits.js';
 import { createPrices } from '../../src/pricing.js';
 import { builtBundle } from '../../temporal/built-bundle.js';
 import { connectForWorker } from '../../temporal/client.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { openStores, type Stores } from '../../activities/artifacts/index.js';
 import type { HistoriesPort } from '../../activities/clean-up/histories.js';
 import { createCleanUp } from '../../activities/clean-up/index.js';
-import type { S3Location } from '../../src/artifact-settings.js';
+import type { S3Location } from '../../src/settings/artifacts.js';
 import { findS3Server } from '../support/parts.js';
 import { type S3Server, startS3Server } from '../support/s3-server.js';
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mostOf } from '../../activities/budgets/most.js';
 import { Use } from '../../activities/budgets/use.js';
-import { tenantBudgetSettings } from '../../src/budget-settings.js';
+import { tenantBudgetSettings } from '../../src/settings/budgets.js';
 import { loadConfig } from '../../src/config.js';
 import { adapterSchema } from '../../src/contracts/adapter.js';
 import { createOperator } from '../../src/operator.js';

@@ -5,7 +5,7 @@ import { mostTokens } from '../../activities/governor/tokens.js';
 import { loadConfig } from '../../src/config.js';
 import { isForgettable, silentAt, silentWorkers } from '../../src/domain/governor/presence.js';
 import { isSaid } from '../../src/domain/governor/said.js';
-import { limitsFor } from '../../src/limit-settings.js';
+import { limitsFor } from '../../src/settings/limits.js';
 import { GovernorPlay } from '../support/governor-play.js';
 import { scratchFolder } from '../support/scratch.js';
 

@@ -4,7 +4,7 @@ import { type Arrival, type LimitedProvider, startLimitedProvider } from '../../
 import { type GovernedCall, type GovernedWorker, startGovernedWorker } from '../../bench/limits/worker.js';
 import { type ProviderLimits, providerLimitsSchema, type ProviderStatus } from '../../src/contracts/provider-limits.js';
 import { governorId } from '../../src/domain/governor/messages.js';
-import type { LimitSettings } from '../../src/limit-settings.js';
+import type { LimitSettings } from '../../src/settings/limits.js';
 import { connectClient } from '../../temporal/client.js';
 
 export const bundlePath = process.env['TEST_WORKFLOW_BUNDLE'] ?? '';

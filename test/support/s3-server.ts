@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { S3Location } from '../../src/artifact-settings.js';
+import type { S3Location } from '../../src/settings/artifacts.js';
 import { freePorts } from '../../temporal/server.js';
 import { findS3Server } from './parts.js';
 

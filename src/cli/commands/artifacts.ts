@@ -1,7 +1,7 @@
 import { isThere, openStores } from '../../../activities/artifacts/index.js';
 import type { ArtifactStore } from '../../../activities/artifacts/port.js';
 import { verifyArtifacts } from '../../../activities/artifacts/read.js';
-import { awsVariables } from '../../artifact-settings.js';
+import { awsVariables } from '../../settings/artifacts.js';
 import { type Config, loadConfig } from '../../config.js';
 import type { StoredArtifact } from '../../contracts/artifact.js';
 import type { Swept } from '../../domain/clean-up.js';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { type ApiKey, distinctKeys, isPath, KeysError, parseApiKeys, readKeyFile } from './api-keys.js';
+import { type ApiKey, distinctKeys, isPath, KeysError, parseApiKeys, readKeyFile } from '../api-keys.js';
 
 /** PARLEY_API_KEYS: keys, or the path of a file that holds them. */
 export const apiKeysSchema = z
