@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { coordinatorStateNames } from '../domain/coordinator/state-names.js';
 import { coordinatorAnswerSchema } from './coordinator.js';
 import { feedbackRequestIdSchema, feedbackRequestSchema, feedbackSchema, feedbackTypeSchema } from './feedback.js';
 import { lifecycleSchema, linksSchema, spendSchema, waitingSchema, workIdSchema } from './work.js';
@@ -8,23 +9,7 @@ export const coordinatorIdSchema = z
   .regex(/^coord-\d{8}-[0-9a-f]{6}$/, 'must be coord-YYYYMMDD- and six hexadecimal digits')
   .meta({ description: 'Id of the coordinator in its reports.', example: 'coord-20261121-0a1b2c' });
 
-/** Spec 06: the eight steps, the question after a timeout, and the ends. */
-export const coordinatorStates = [
-  'S0',
-  'TRACKING',
-  'WAITING',
-  'ASKING',
-  'AGGREGATING',
-  'PRESENTING',
-  'PARSING',
-  'DISTRIBUTING',
-  'RESUMING',
-  'MONITORING',
-  'COMPLETE',
-  'ABORTED',
-  'CANCELLED',
-] as const;
-export const coordinatorStateSchema = z.enum(coordinatorStates);
+export const coordinatorStateSchema = z.enum(coordinatorStateNames);
 export type CoordinatorStateName = z.infer<typeof coordinatorStateSchema>;
 
 /** What a run is to its coordinator: as the run says, or what the coordinator could not do with it. */

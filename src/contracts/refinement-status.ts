@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { refinementStateNames } from '../domain/refinement/state-names.js';
 import { issueSchema } from './debate-status.js';
 import { loopControlSchema, refinementOutputSchema } from './refinement.js';
 import { criterionSchema } from './rubric.js';
@@ -12,17 +13,7 @@ import {
   shareSchema,
 } from './work.js';
 
-/** Spec 04; FAILED is ABORTED without a version to give back, CANCELLED is a person's doing. */
-export const refinementStates = [
-  'S0',
-  'GENERATING',
-  'CRITIQUING',
-  'COMPLETE',
-  'ABORTED',
-  'FAILED',
-  'CANCELLED',
-] as const;
-export const refinementStateSchema = z.enum(refinementStates);
+export const refinementStateSchema = z.enum(refinementStateNames);
 export type RefinementStateName = z.infer<typeof refinementStateSchema>;
 
 export const refinementReasons = [

@@ -1,11 +1,10 @@
 import { z } from 'zod';
+import { runStateNames } from '../domain/run/state-names.js';
 import { approvalSchema, feedbackSchema, refusedFeedbackSchema } from './feedback.js';
 import { runStepKinds } from './run.js';
 import { lifecycleSchema, linksSchema, spendSchema, waitingSchema, workIdSchema } from './work.js';
 
-/** Spec 06: the last four are the stop states, of which `awaiting_feedback` and `error` are pauses. */
-export const runStates = ['pending', 'in_progress', 'awaiting_feedback', 'error', 'completed', 'cancelled'] as const;
-export const runStateSchema = z.enum(runStates);
+export const runStateSchema = z.enum(runStateNames);
 export type RunStateName = z.infer<typeof runStateSchema>;
 
 export const runStepStates = [

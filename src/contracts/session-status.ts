@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { laneStateNames } from '../domain/lane-state-names.js';
+import { sessionStateNames } from '../domain/session/state-names.js';
 import { windowSchema } from './frames.js';
 import {
   lifecycleSchema,
@@ -12,33 +14,10 @@ import {
 } from './work.js';
 import { reconciliationSchema, tierSchema } from './session.js';
 
-export const sessionStates = [
-  'INIT',
-  'DISPATCHED',
-  'STREAMING',
-  'BUFFERING',
-  'PROVISIONAL',
-  'RECONCILING',
-  'DEADLINE',
-  'ARBITER',
-  'COMPLETE',
-  'ERROR',
-  'CANCELLED',
-] as const;
-export const sessionStateSchema = z.enum(sessionStates);
+export const sessionStateSchema = z.enum(sessionStateNames);
 export type SessionState = z.infer<typeof sessionStateSchema>;
 
-export const laneStates = [
-  'INIT',
-  'ADMITTED',
-  'REJECTED',
-  'STREAMING',
-  'PAUSED',
-  'FINALIZED',
-  'FAILED',
-  'CANCELLED',
-] as const;
-export const laneStateSchema = z.enum(laneStates);
+export const laneStateSchema = z.enum(laneStateNames);
 export type LaneState = z.infer<typeof laneStateSchema>;
 
 /** Why a lane ended without an answer: a code (EWINDOW, EBUDGET, …) or a cancel reason (spec 01). */

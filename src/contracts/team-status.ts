@@ -1,16 +1,14 @@
 import { z } from 'zod';
 import { approvalSchema } from './feedback.js';
 import { budgetSteps } from '../domain/ledger/state.js';
+import { agentStateNames, teamStateNames } from '../domain/team/state-names.js';
 import { contextCategorySchema } from './team.js';
 import { lifecycleSchema, linksSchema, spendSchema, waitingSchema, workIdSchema } from './work.js';
 
-/** Spec 05: what an agent is to its team's executor. */
-export const agentStates = ['PENDING', 'RUNNING', 'PAUSED', 'COMPLETED', 'FAILED', 'CANCELLED'] as const;
-export const agentStateSchema = z.enum(agentStates);
+export const agentStateSchema = z.enum(agentStateNames);
 export type AgentStateName = z.infer<typeof agentStateSchema>;
 
-export const teamStates = ['OPEN', 'PAUSED', 'COMPLETED', 'FAILED', 'CANCELLED'] as const;
-export const teamStateSchema = z.enum(teamStates);
+export const teamStateSchema = z.enum(teamStateNames);
 export type TeamStateName = z.infer<typeof teamStateSchema>;
 
 const count = z.number().int().min(0);
@@ -22,13 +20,28 @@ export type AgentError = z.infer<typeof agentErrorSchema>;
 const budgetLimitsSchema = z.strictObject({
   max_tokens: count.nullable(),
   max_usd: z.string().nullable().meta({ description: 'US dollars, decimal.' }),
+  max_seconds: count.optional().meta({ description: 'Left out: time has no limit.' }),
 });
+
+/** How a limit of time stands. */
+export const budgetTimeSchema = z
+  .strictObject({
+    elapsed_ms: count.meta({ description: 'Without what was waited for persons, or with nothing to do.' }),
+    left_ms: count,
+    clock: z.enum(['running', 'held']).meta({
+      description: 'held: nobody whose budget it is is at work, or all of them wait for persons or are paused.',
+    }),
+    at: z.iso.datetime().meta({ description: 'When it stood so.' }),
+  })
+  .meta({ id: 'BudgetTime' });
+export type BudgetTime = z.infer<typeof budgetTimeSchema>;
 
 /** What people are asked who may let a budget grow. */
 export const askedBudgetSchema = z
   .strictObject({
     agent_id: z.string().nullable().meta({ description: 'Whose, with those that it has spawned; null: of the team.' }),
     spent: spendSchema,
+    elapsed_ms: count.optional().meta({ description: 'Left out: time has no limit.' }),
     limits: budgetLimitsSchema,
     needs: spendSchema.meta({ description: 'What the next call takes at most, as far as that is known.' }),
     proposed: budgetLimitsSchema.meta({ description: 'The limits from an approval on that gives no others.' }),
@@ -46,6 +59,7 @@ export const budgetStatusSchema = z
     when_used_up: z.enum(['stop', 'ask']),
     spent: spendSchema,
     reserved: spendSchema.meta({ description: 'Held for calls that are under way.' }),
+    time: budgetTimeSchema.optional().meta({ description: 'Left out: time has no limit.' }),
     steps: z.array(z.enum(budgetSteps)).meta({ description: 'Reached, with the limits that are in force.' }),
     state: z.enum(['open', 'asking', 'stopped']).meta({
       description:

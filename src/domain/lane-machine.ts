@@ -1,5 +1,5 @@
 import type { LaneState } from '../contracts/session-status.js';
-import { laneStates } from './lane-states.js';
+import { laneStateNames } from './lane-state-names.js';
 import type { Guard, Machine } from './machine.js';
 
 export const laneEvents = [
@@ -47,7 +47,7 @@ const live = ['ADMITTED', 'STREAMING', 'PAUSED'] as const;
 /** The lane machine of spec 01, row for row. A pause stops no timeout; a FINAL while PAUSED finalises. */
 export const laneMachine: Machine<LaneState, LaneEventName, LaneFacts, LaneActionName> = {
   name: 'lane',
-  states: laneStates,
+  states: laneStateNames,
   initial: 'INIT',
   terminal: ['REJECTED', 'FINALIZED', 'FAILED', 'CANCELLED'],
   events: laneEvents,

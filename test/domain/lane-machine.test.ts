@@ -1,4 +1,4 @@
-import { laneStates } from '../../src/contracts/session-status.js';
+import { laneStateSchema } from '../../src/contracts/session-status.js';
 import { laneEvents, laneMachine, type LaneFacts } from '../../src/domain/lane-machine.js';
 import { assignments, expected, taken, type SpecRow } from './tables.js';
 
@@ -23,7 +23,7 @@ const table: SpecRow<LaneFacts>[] = [
 ];
 
 describe('the lane machine', () => {
-  test.each(laneStates.flatMap((state) => laneEvents.map((on) => [state, on] as const)))(
+  test.each(laneStateSchema.options.flatMap((state) => laneEvents.map((on) => [state, on] as const)))(
     'in %s with %s does what the specification lists, under every guard, and refuses the rest',
     (state, on) => {
       const differences = facts

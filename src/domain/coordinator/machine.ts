@@ -1,25 +1,6 @@
 import type { CoordinatorStateName } from '../../contracts/coordinator-status.js';
 import type { Guard, Machine } from '../machine.js';
-
-// The contract's list again as values: contracts import zod, which workflow code does not load. The types keep them equal.
-const complete = (states: Record<CoordinatorStateName, true>): readonly CoordinatorStateName[] =>
-  Object.keys(states) as CoordinatorStateName[];
-
-export const coordinatorStateNames = complete({
-  S0: true,
-  TRACKING: true,
-  WAITING: true,
-  ASKING: true,
-  AGGREGATING: true,
-  PRESENTING: true,
-  PARSING: true,
-  DISTRIBUTING: true,
-  RESUMING: true,
-  MONITORING: true,
-  COMPLETE: true,
-  ABORTED: true,
-  CANCELLED: true,
-});
+import { coordinatorStateNames, open } from './state-names.js';
 
 export const coordinatorEventNames = [
   'START',
@@ -77,19 +58,6 @@ const isResuming = guard('a run is being resumed', (facts) => facts.isResuming);
 const allStopped = guard('all runs are at a stop', (facts) => facts.allStopped);
 const hasReport = guard('there is a report', (facts) => facts.hasReport);
 const isReported = guard('nothing is new since the latest report', (facts) => facts.isReported);
-
-const open = [
-  'S0',
-  'TRACKING',
-  'WAITING',
-  'ASKING',
-  'AGGREGATING',
-  'PRESENTING',
-  'PARSING',
-  'DISTRIBUTING',
-  'RESUMING',
-  'MONITORING',
-] as const satisfies readonly CoordinatorStateName[];
 
 /**
  * The eight steps of spec 06 as a machine. AGGREGATING, PARSING and DISTRIBUTING are passed through at once; responses are

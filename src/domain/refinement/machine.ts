@@ -1,19 +1,6 @@
 import type { RefinementStateName } from '../../contracts/refinement-status.js';
 import type { Guard, Machine } from '../machine.js';
-
-// The contract's list again as values: contracts import zod, which workflow code does not load. The types keep them equal.
-const complete = (states: Record<RefinementStateName, true>): readonly RefinementStateName[] =>
-  Object.keys(states) as RefinementStateName[];
-
-export const refinementStateNames = complete({
-  S0: true,
-  GENERATING: true,
-  CRITIQUING: true,
-  COMPLETE: true,
-  ABORTED: true,
-  FAILED: true,
-  CANCELLED: true,
-});
+import { refinementStateNames } from './state-names.js';
 
 export const refinementEventNames = [
   'START',

@@ -1,17 +1,6 @@
 import type { RunStateName } from '../../contracts/run-status.js';
 import type { Guard, Machine } from '../machine.js';
-
-// The contract's list again as values: contracts import zod, which workflow code does not load. The types keep them equal.
-const complete = (states: Record<RunStateName, true>): readonly RunStateName[] => Object.keys(states) as RunStateName[];
-
-export const runStateNames = complete({
-  pending: true,
-  in_progress: true,
-  awaiting_feedback: true,
-  error: true,
-  completed: true,
-  cancelled: true,
-});
+import { runStateNames } from './state-names.js';
 
 export const runEventNames = [
   'START',

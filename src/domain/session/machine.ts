@@ -1,6 +1,6 @@
 import type { SessionState } from '../../contracts/session-status.js';
-import { sessionStates } from '../lane-states.js';
 import type { Guard, Machine } from '../machine.js';
+import { live, sessionStateNames } from './state-names.js';
 
 export const sessionEvents = [
   'FAN_OUT',
@@ -66,21 +66,10 @@ const premiumToWaitFor = guard('wait for premium', (facts) => facts.waitForPremi
 const mayEscalate = guard('escalation allowed, limit not reached, budget_ok', (facts) => facts.mayEscalate);
 const arbiterAllowed = guard('arbiter allowed', (facts) => facts.arbiterAllowed);
 
-const live = [
-  'INIT',
-  'DISPATCHED',
-  'STREAMING',
-  'BUFFERING',
-  'PROVISIONAL',
-  'RECONCILING',
-  'DEADLINE',
-  'ARBITER',
-] as const;
-
 /** The session machine of spec 01, row for row. There is one place that emits the final: RECONCILING -> COMPLETE. */
 export const sessionMachine: Machine<SessionState, SessionEventName, SessionFacts, SessionActionName> = {
   name: 'session',
-  states: sessionStates,
+  states: sessionStateNames,
   initial: 'INIT',
   terminal: ['COMPLETE', 'ERROR', 'CANCELLED'],
   events: sessionEvents,

@@ -1,6 +1,6 @@
 import type { AgentStateName } from '../../contracts/team-status.js';
 import type { Guard, Machine } from '../machine.js';
-import { agentStateNames } from './agent-states.js';
+import { agentStateNames } from './state-names.js';
 
 export const agentEventNames = ['ASK', 'START', 'COMPLETE', 'FAIL', 'ABORT', 'PAUSE', 'RESUME', 'CANCEL'] as const;
 export type AgentEventName = (typeof agentEventNames)[number];

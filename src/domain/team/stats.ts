@@ -1,4 +1,4 @@
-import { agentStateNames } from './agent-states.js';
+import { agentStateNames } from './state-names.js';
 import type { AgentStateName, LatencyPercentiles, TeamStats } from '../../contracts/team-status.js';
 import { queueDepth, slotsInUse } from './slot-use.js';
 import type { TeamState } from './state.js';

@@ -1,5 +1,6 @@
 import type { TeamStateName } from '../../contracts/team-status.js';
 import type { Guard, Machine } from '../machine.js';
+import { teamStateNames } from './state-names.js';
 
 export const teamEventNames = ['PAUSE', 'RESUME', 'CLOSE', 'ALL_ENDED', 'CANCEL'] as const;
 export type TeamEventName = (typeof teamEventNames)[number];
@@ -23,7 +24,7 @@ const hasFailed = guard('an agent failed', (facts) => facts.hasFailed);
 /** Spec 05: a team ends when all its agents have ended or, with `keep_open`, when it is closed and they have. */
 export const teamMachine: Machine<TeamStateName, TeamEventName, TeamFacts, TeamActionName> = {
   name: 'team',
-  states: ['OPEN', 'PAUSED', 'COMPLETED', 'FAILED', 'CANCELLED'],
+  states: teamStateNames,
   initial: 'OPEN',
   terminal: ['COMPLETED', 'FAILED', 'CANCELLED'],
   events: teamEventNames,

@@ -1,4 +1,4 @@
-import { coordinatorStates } from '../../../src/contracts/coordinator-status.js';
+import { coordinatorStateSchema } from '../../../src/contracts/coordinator-status.js';
 import {
   coordinatorEventNames,
   type CoordinatorFacts,
@@ -46,7 +46,9 @@ const table: SpecRow<CoordinatorFacts>[] = [
     'CANCELLED',
   ],
 ];
-const pairs = coordinatorStates.flatMap((state) => coordinatorEventNames.map((on) => [state, on] as const));
+const pairs = coordinatorStateSchema.options.flatMap((state) =>
+  coordinatorEventNames.map((on) => [state, on] as const),
+);
 
 describe('the coordinator machine', () => {
   test.each(pairs)('in %s with %s does what the specification lists, and refuses the rest', (state, on) => {
@@ -56,7 +58,7 @@ describe('the coordinator machine', () => {
   });
 
   test('has the states of the contract, of which three are ends', () => {
-    expect(coordinatorMachine.states).toEqual(coordinatorStates);
+    expect(coordinatorMachine.states).toEqual(coordinatorStateSchema.options);
     expect(coordinatorMachine.terminal).toEqual(['COMPLETE', 'ABORTED', 'CANCELLED']);
   });
 

@@ -1,4 +1,4 @@
-import { refinementStates } from '../../../src/contracts/refinement-status.js';
+import { refinementStateSchema } from '../../../src/contracts/refinement-status.js';
 import {
   refinementEventNames,
   type RefinementFacts,
@@ -31,7 +31,7 @@ const table: SpecRow<RefinementFacts>[] = [
   ['GENERATING or CRITIQUING', 'BUDGET_GONE', 'FAILED'],
   ['S0 or GENERATING or CRITIQUING', 'CANCEL', 'CANCELLED'],
 ];
-const pairs = refinementStates.flatMap((state) => refinementEventNames.map((on) => [state, on] as const));
+const pairs = refinementStateSchema.options.flatMap((state) => refinementEventNames.map((on) => [state, on] as const));
 
 describe('the refinement machine', () => {
   test.each(pairs)('in %s with %s does what the specification lists, and refuses the rest', (state, on) => {
@@ -41,7 +41,7 @@ describe('the refinement machine', () => {
   });
 
   test('has the states of the contract, of which four are ends', () => {
-    expect(refinementMachine.states).toEqual(refinementStates);
+    expect(refinementMachine.states).toEqual(refinementStateSchema.options);
     expect(refinementMachine.terminal).toEqual(['COMPLETE', 'ABORTED', 'FAILED', 'CANCELLED']);
   });
 

@@ -1,4 +1,4 @@
-import { runStates } from '../../../src/contracts/run-status.js';
+import { runStateSchema } from '../../../src/contracts/run-status.js';
 import { runEventNames, type RunFacts, runMachine } from '../../../src/domain/run/machine.js';
 import { assignments, expected, type SpecRow, taken } from '../tables.js';
 
@@ -29,7 +29,7 @@ const table: SpecRow<RunFacts>[] = [
   ['in_progress', 'CANCEL', 'in_progress'],
   ['awaiting_feedback or error', 'CANCEL', 'cancelled'],
 ];
-const pairs = runStates.flatMap((state) => runEventNames.map((on) => [state, on] as const));
+const pairs = runStateSchema.options.flatMap((state) => runEventNames.map((on) => [state, on] as const));
 
 describe('the run machine', () => {
   test.each(pairs)('in %s with %s does what the specification lists, and refuses the rest', (state, on) => {
@@ -39,7 +39,7 @@ describe('the run machine', () => {
   });
 
   test('has the states of the contract, of which two are ends', () => {
-    expect(runMachine.states).toEqual(runStates);
+    expect(runMachine.states).toEqual(runStateSchema.options);
     expect(runMachine.terminal).toEqual(['completed', 'cancelled']);
   });
 

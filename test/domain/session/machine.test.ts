@@ -1,4 +1,4 @@
-import { sessionStates } from '../../../src/contracts/session-status.js';
+import { sessionStateSchema } from '../../../src/contracts/session-status.js';
 import {
   sessionEvents,
   sessionMachine,
@@ -62,7 +62,7 @@ const simpleTable: SpecRow<SessionFacts>[] = [
   [simpleLive, 'CANCEL', 'CANCELLED'],
 ];
 
-const pairs = sessionStates.flatMap((state) => sessionEvents.map((on) => [state, on] as const));
+const pairs = sessionStateSchema.options.flatMap((state) => sessionEvents.map((on) => [state, on] as const));
 
 describe.each([
   ['session', sessionMachine, table],

@@ -1,4 +1,4 @@
-import { agentStates, teamStates } from '../../../src/contracts/team-status.js';
+import { agentStateSchema, teamStateSchema } from '../../../src/contracts/team-status.js';
 import { agentEventNames, type AgentFacts, agentMachine } from '../../../src/domain/team/agent-machine.js';
 import { teamEventNames, type TeamFacts, teamMachine } from '../../../src/domain/team/team-machine.js';
 import { assignments, expected, type SpecRow, taken } from '../tables.js';
@@ -38,7 +38,7 @@ const teamTable: SpecRow<TeamFacts>[] = [
 ];
 
 describe('the machine of an agent', () => {
-  test.each(agentStates.flatMap((state) => agentEventNames.map((on) => [state, on] as const)))(
+  test.each(agentStateSchema.options.flatMap((state) => agentEventNames.map((on) => [state, on] as const)))(
     'in %s with %s does what the specification lists, and refuses the rest',
     (state, on) => {
       for (const facts of agentFacts) {
@@ -48,12 +48,12 @@ describe('the machine of an agent', () => {
   );
 
   test('has the states of the contract', () => {
-    expect(agentMachine.states).toEqual(agentStates);
+    expect(agentMachine.states).toEqual(agentStateSchema.options);
   });
 });
 
 describe('the machine of a team', () => {
-  test.each(teamStates.flatMap((state) => teamEventNames.map((on) => [state, on] as const)))(
+  test.each(teamStateSchema.options.flatMap((state) => teamEventNames.map((on) => [state, on] as const)))(
     'in %s with %s does what the specification lists, and refuses the rest',
     (state, on) => {
       for (const facts of assignments(['isClosed', 'hasCompleted', 'hasFailed', 'wasAsked'])) {
