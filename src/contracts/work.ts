@@ -30,9 +30,52 @@ export const budgetSchema = z
     max_tokens: z.number().int().min(0).optional(),
     max_usd: z.number().min(0).max(1_000_000).optional(),
   })
-  .meta({ id: 'Budget', description: 'Limits over the whole piece of work; none where left out.' });
+  .meta({
+    id: 'Budget',
+    description:
+      'Limits over the whole piece of work; none where left out. A session has no limit of time here: its deadlines and those ' +
+      'of its lanes are that.',
+  });
 
 export type Budget = z.infer<typeof budgetSchema>;
+
+/** A year. */
+const mostSeconds = 31_536_000;
+
+/** Spec 08 "in tokens, money and time". */
+export const maxSecondsSchema = z.number().int().min(1).max(mostSeconds).meta({
+  description:
+    'Seconds by the clock from the start of the work on, up to a year, without what it waits for persons; no limit where left out.',
+});
+
+/** Of the kinds of work that time is a limit of: a session's lanes, windows and deadlines have limits of their own. */
+export const timedBudgetSchema = budgetSchema.extend({ max_seconds: maxSecondsSchema.optional() }).meta({
+  id: 'TimedBudget',
+  description: 'Limits over the whole piece of work; none where left out.',
+});
+export type TimedBudget = z.infer<typeof timedBudgetSchema>;
+
+/** Where a piece of work stands in its limit of time. */
+export const timeUsedSchema = z
+  .strictObject({
+    max_ms: z.number().int().min(0).meta({
+      description: 'Milliseconds: `max_seconds`, or what was left of the budget of the run that started the work.',
+    }),
+    elapsed_ms: z.number().int().min(0).meta({ description: 'At `as_of`, without what it waited for persons.' }),
+    left_ms: z.number().int().min(0),
+    as_of: z.iso.datetime().meta({ description: 'When the work last took an event.' }),
+    ends_at: z.iso.datetime().nullable().meta({
+      description:
+        'When the time is over, as things are; null: it stands still, for a person who is waited for or at the end.',
+    }),
+  })
+  .meta({ id: 'TimeUsed' });
+export type TimeUsed = z.infer<typeof timeUsedSchema>;
+
+/** `time` of a status; work without a limit of time has none. */
+export const timeUsedField = timeUsedSchema
+  .optional()
+  .meta({ description: 'Left out: its budget has no limit of time.' });
 
 /** What every start accepts (spec 10). */
 export const startCommon = {

@@ -1,5 +1,8 @@
-import { add, type AmountLeft, available, budgetFaults, type BudgetLimits, noAmount } from './budget.js';
+import type { TimedBudget, TimeUsed } from '../contracts/work.js';
+import { add, type AmountLeft, available, budgetFaults, type BudgetLimits, micros, noAmount } from './budget.js';
+import { iso } from './instant.js';
 import { openAccount } from './ledger/accounts.js';
+import { elapsedMs, holdClock, resumeClock, timeLeftMs } from './ledger/clock.js';
 import { reserveCall } from './ledger/reserve.js';
 import { reportUse, settleCall } from './ledger/settle.js';
 import { type Account, type AccountTerms, booksOf, emptyLedger, findCall, type LedgerState } from './ledger/state.js';
@@ -7,17 +10,32 @@ import type { Amount } from './session/setup.js';
 import type { Fault } from './window.js';
 
 /**
- * The budget of a piece of work, as the one account of a ledger that the work carries (decision 29): it tells no steps, knows no
- * time, and admits no call beyond what is left. Calls have the numbers in which they were admitted.
+ * The budget of a piece of work, as the one account of a ledger that the work carries (decision 29): it tells no steps, and
+ * admits no call beyond what is left. Calls have the numbers in which they were admitted.
  */
 const accountId = 'work';
 
-/** Without a limit of time nothing depends on the clock. */
+/** Who holds the clock while a person is waited for: work waits for one thing at a time. */
+const holder = 'person';
+
+/** Where time is no limit nothing depends on the clock. */
 const anyTime = 0;
 const most = Number.MAX_SAFE_INTEGER;
 
-const terms = ({ maxTokens, maxUsdMicros }: BudgetLimits): AccountTerms => ({
-  limits: { maxTokens, maxUsdMicros, maxMs: null },
+/** Left out: time is no limit. Setups of before it could be one have no such member. */
+export interface WorkLimits extends BudgetLimits {
+  maxMs?: number;
+}
+
+/** The limits that a budget on the wire gives; without one in dollars or seconds there is no such limit. */
+export const workLimits = ({ max_tokens, max_usd, max_seconds }: TimedBudget): WorkLimits => ({
+  maxTokens: max_tokens ?? null,
+  maxUsdMicros: max_usd === undefined ? null : micros(max_usd),
+  ...(max_seconds !== undefined && { maxMs: max_seconds * 1000 }),
+});
+
+const terms = ({ maxTokens, maxUsdMicros, maxMs }: WorkLimits): AccountTerms => ({
+  limits: { maxTokens, maxUsdMicros, maxMs: maxMs ?? null },
   warnPercent: null,
   cheaperPercent: null,
   asks: false,
@@ -33,7 +51,7 @@ const countable = ({ tokens, usdMicros }: Amount): Amount => ({
 const isNothing = ({ tokens, usdMicros }: Amount): boolean => tokens === 0 && usdMicros === 0;
 
 /** `openedAt`: epoch milliseconds, when the work began; `spent`: what it has used before. */
-export const openWorkAccount = (limits: BudgetLimits, openedAt: number, spent: Amount = noAmount): LedgerState => {
+export const openWorkAccount = (limits: WorkLimits, openedAt: number, spent: Amount = noAmount): LedgerState => {
   const opening = { accountId, level: 'run' as const, parentId: null, terms: terms(limits) };
   return pay(openAccount(emptyLedger, opening, openedAt), spent);
 };
@@ -59,14 +77,20 @@ export const leftOf = (ledger: LedgerState): AmountLeft => available(booksOf(acc
 /** The number of the call under way, where there is one at a time; null: there is none. */
 export const openCall = ({ calls }: LedgerState): number | null => calls[0]?.number ?? null;
 
-/** Holds `amount` for a call (spec 08 "Reserve before each call"). @returns its number, or every limit that it does not fit */
+/**
+ * Holds `amount` for a call (spec 08 "Reserve before each call"). `now` is epoch milliseconds, of work that time may be a limit of.
+ * @returns its number, or every limit that it does not fit
+ */
 export const holdCall = (
   ledger: LedgerState,
   amount: Amount,
+  now = anyTime,
 ): { ledger: LedgerState; call: number } | { faults: string[] } => {
+  const late = timeRefusal(ledger, now);
+  if (late !== null) return { faults: [late] };
   const call = numberOfNext(ledger);
   const request = { accountId, number: call, amount: countable(amount), isCapped: true, isCheapest: true };
-  const result = reserveCall(ledger, { ...request, holder: accountId, expiresAt: most }, anyTime);
+  const result = reserveCall(ledger, { ...request, holder: accountId, expiresAt: most }, now);
   if (result.outcome === 'refused') return { faults: result.faults.map(({ message }) => message) };
   return { ledger: result.ledger, call };
 };
@@ -97,4 +121,60 @@ export const pay = (ledger: LedgerState, used: Amount): LedgerState =>
 export const endCall = (ledger: LedgerState, call: number | null, used: Amount): LedgerState => {
   const id = call === null ? null : { accountId, number: call };
   return id && findCall(ledger, id) ? settleCall(ledger, id, countable(used), anyTime).ledger : pay(ledger, used);
+};
+
+/** Milliseconds that are left at `now`; null: time is no limit. A call that begins takes them as its own time limit. */
+export const timeLeftOf = (ledger: LedgerState, now: number): number | null => timeLeftMs(accountOf(ledger), now);
+
+export const isTimeOver = (ledger: LedgerState, now: number): boolean => timeLeftOf(ledger, now) === 0;
+
+/** When the time is over, epoch milliseconds; null: time is no limit, or a person is waited for. It may be past. */
+export const timeEndOf = (ledger: LedgerState): number | null => {
+  const { limits, openedAt, heldMs, heldSince } = accountOf(ledger);
+  return limits.maxMs === null || heldSince !== null ? null : openedAt + heldMs + limits.maxMs;
+};
+
+/**
+ * Holds the clock while a person is waited for, and lets it go on then (spec 08 "never counts against a time budget"). Where
+ * time is no limit, or it is so already, the ledger stays as it is.
+ */
+export const withClock = (ledger: LedgerState, isPersonAwaited: boolean, now: number): LedgerState => {
+  const { limits, heldSince } = accountOf(ledger);
+  if (limits.maxMs === null || isPersonAwaited === (heldSince !== null)) return ledger;
+  return isPersonAwaited ? holdClock(ledger, accountId, holder, now) : resumeClock(ledger, accountId, holder, now);
+};
+
+/** Takes `ms` that have passed off the clock again: work that this work started has waited for persons so long. */
+export const withoutTime = (ledger: LedgerState, ms: number, now: number): LedgerState =>
+  ms <= 0 ? ledger : withClock(withClock(ledger, true, now - ms), false, now);
+
+/**
+ * An account for work that goes on from what other work had done by `then`: its clock counts on from there, where time was a limit of
+ * both. What that work had spent it has paid itself.
+ */
+export const openNextAccount = (limits: WorkLimits, before: LedgerState, then: number, now: number): LedgerState => {
+  const account = accountOf(before);
+  const isTimed = limits.maxMs !== undefined && account.limits.maxMs !== null;
+  return openWorkAccount(limits, isTimed ? now - elapsedMs(account, then) : now);
+};
+
+/** Why nothing more begins once the time is over, in words; null: it is not. */
+export const timeRefusal = (ledger: LedgerState, now: number): string | null => {
+  const { maxMs } = accountOf(ledger).limits;
+  return maxMs !== null && isTimeOver(ledger, now) ? `its time of ${maxMs / 1000} seconds is used up` : null;
+};
+
+/** `time` of a status. @param asOf when the work last took an event, or ended; undefined: time is no limit */
+export const timeUsed = (ledger: LedgerState, asOf: number, isOver: boolean): TimeUsed | undefined => {
+  const account = accountOf(ledger);
+  const { maxMs } = account.limits;
+  if (maxMs === null) return undefined;
+  const end = isOver ? null : timeEndOf(ledger);
+  return {
+    max_ms: maxMs,
+    elapsed_ms: elapsedMs(account, asOf),
+    left_ms: timeLeftMs(account, asOf) ?? 0,
+    as_of: iso(asOf),
+    ends_at: end === null ? null : iso(end),
+  };
 };

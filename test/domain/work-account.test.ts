@@ -9,13 +9,22 @@ import {
   heldBy,
   holdCall,
   holdMore,
+  isTimeOver,
   leftOf,
   openCall,
+  openNextAccount,
   openWorkAccount,
   pay,
   reservedOf,
   spentOf,
+  timeEndOf,
+  timeLeftOf,
+  timeRefusal,
+  timeUsed,
   useSoFar,
+  withClock,
+  withoutTime,
+  workLimits,
 } from '../../src/domain/work-account.js';
 import { amount } from '../support/ledger-play.js';
 import { deepFreeze } from '../support/session-play.js';
@@ -113,6 +122,77 @@ describe('the account of a piece of work', () => {
     const ledger = pay(opened(limits(10)), amount(1e300, 1e300));
     expect(spentOf(ledger)).toEqual(amount(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER));
     expect(holdCall(opened(limits(null)), amount(1e300))).toHaveProperty('call');
+  });
+});
+
+/** A minute of time, from 1,000 ms on. */
+const timed = (): LedgerState => openWorkAccount({ ...limits(10), maxMs: 60_000 }, 1_000);
+
+describe('the time of a piece of work', () => {
+  test.each([
+    [{}, { maxTokens: null, maxUsdMicros: null }],
+    [
+      { max_tokens: 7, max_usd: 0.5 },
+      { maxTokens: 7, maxUsdMicros: 500_000 },
+    ],
+    [{ max_seconds: 90 }, { maxTokens: null, maxUsdMicros: null, maxMs: 90_000 }],
+  ])('is a limit where the budget %j says so', (budget, expected) => {
+    expect(workLimits(budget)).toEqual(expected);
+  });
+  test.each<[string, number, number]>([
+    ['at its start', 1_000, 60_000],
+    ['before its start, by another clock', 500, 60_000],
+    ['one millisecond before its end', 60_999, 1],
+    ['at its end', 61_000, 0],
+    ['long after it', 9_000_000, 0],
+  ])('%s, at %d, leaves %d ms', (_when, now, left) => {
+    const ledger = timed();
+    expect([timeLeftOf(ledger, now), isTimeOver(ledger, now), timeEndOf(ledger)]).toEqual([left, left === 0, 61_000]);
+    const result = holdCall(ledger, amount(1), now);
+    expect(result).toEqual(
+      left === 0 ? { faults: ['its time of 60 seconds is used up'] } : expect.objectContaining({ call: 1 }),
+    );
+    expect(timeRefusal(ledger, now) === null).toBe(left > 0);
+  });
+  test('does not pass while a person is waited for, however often that is said', () => {
+    const held = withClock(timed(), true, 11_000);
+    expect(withClock(held, true, 20_000)).toBe(held);
+    expect([timeLeftOf(held, 9_000_000), timeEndOf(held)]).toEqual([50_000, null]);
+    const on = withClock(held, false, 500_000);
+    expect(withClock(on, false, 600_000)).toBe(on);
+    expect([timeLeftOf(on, 500_000), timeEndOf(on)]).toEqual([50_000, 550_000]);
+    // A second wait adds to the first.
+    const again = withClock(withClock(on, true, 510_000), false, 700_000);
+    expect([timeLeftOf(again, 700_000), isTimeOver(again, 740_000)]).toEqual([40_000, true]);
+  });
+  test('does not pass for what other work that it started has waited for persons', () => {
+    const ledger = withoutTime(timed(), 30_000, 50_000);
+    expect([timeLeftOf(ledger, 50_000), timeEndOf(ledger)]).toEqual([41_000, 91_000]);
+    expect(withoutTime(ledger, 0, 60_000)).toBe(ledger);
+  });
+  test('counts on in work that goes on from it, and begins anew where it was no limit before', () => {
+    const before = withClock(pay(timed(), amount(4)), true, 11_000);
+    const next = openNextAccount({ ...limits(10), maxMs: 15_000 }, before, 40_000, 100_000);
+    expect([timeLeftOf(next, 100_000), timeEndOf(next), spentOf(next)]).toEqual([5_000, 105_000, noAmount]);
+    const fresh = openNextAccount({ ...limits(10), maxMs: 15_000 }, opened(limits(10)), 40_000, 100_000);
+    expect(timeLeftOf(fresh, 100_000)).toBe(15_000);
+    expect(openNextAccount(limits(10), before, 40_000, 100_000)).toEqual(openWorkAccount(limits(10), 100_000));
+  });
+  test('is told with its limit, what has passed, and when it is over', () => {
+    const used = { max_ms: 60_000, elapsed_ms: 10_000, left_ms: 50_000, as_of: '1970-01-01T00:00:11.000Z' };
+    expect(timeUsed(timed(), 11_000, false)).toEqual({ ...used, ends_at: '1970-01-01T00:01:01.000Z' });
+    expect(timeUsed(timed(), 11_000, true)).toEqual({ ...used, ends_at: null });
+    const held = withClock(timed(), true, 11_000);
+    expect(timeUsed(held, 99_000, false)).toEqual({ ...used, as_of: '1970-01-01T00:01:39.000Z', ends_at: null });
+  });
+  test('that is no limit leaves the account as it was before there was one', () => {
+    const ledger = opened(limits(10));
+    expect(ledger).toEqual(openWorkAccount({ ...limits(10) }, 1_000));
+    expect(withClock(ledger, true, 5_000)).toBe(ledger);
+    expect(withoutTime(ledger, 5_000, 6_000)).toBe(ledger);
+    expect([timeLeftOf(ledger, 9e12), isTimeOver(ledger, 9e12), timeEndOf(ledger)]).toEqual([null, false, null]);
+    expect([timeRefusal(ledger, 9e12), timeUsed(ledger, 9e12, false)]).toEqual([null, undefined]);
+    expect(holdCall(ledger, amount(1), 9e12)).toHaveProperty('call', 1);
   });
 });
 
