@@ -50,6 +50,6 @@ export const askRole = (input: AskRoleInput, ports: ToldCallPorts): Promise<Aske
     fail: (why) =>
       'late' in why
         ? { outcome: 'failed', code: 'ETIMEOUT', message: `no answer within ${timeoutMs} ms` }
-        : { outcome: 'failed', code: why.code, message: why.message },
+        : { outcome: 'failed', ...why },
   });
 };

@@ -5,7 +5,15 @@ import { approvalSchema } from './feedback.js';
 import { findingSchema } from './finding.js';
 import { memoryReportSchema, tagSchema, traceDecisions } from './memory.js';
 import { planSchema, taskSchema } from './plan.js';
-import { lifecycleSchema, linksSchema, spendSchema, waitingSchema, workIdSchema, shareSchema } from './work.js';
+import {
+  lifecycleSchema,
+  linksSchema,
+  mayHelpSchema,
+  spendSchema,
+  waitingSchema,
+  workIdSchema,
+  shareSchema,
+} from './work.js';
 
 /** Spec 02, in its order; AWAITING_APPROVAL is the human gate before EXECUTING. */
 export const debateStates = [
@@ -65,9 +73,12 @@ export const statementSchema = z
     plan: z.boolean().meta({ description: 'Whether it brought the plan that is judged from here on.' }),
     findings: z.array(findingSchema).meta({ description: 'Of the static scan: part of what security says.' }),
     valid: z.boolean().meta({ description: 'Whether the agent itself gave an answer that can be read.' }),
-    failure: z.strictObject({ code: z.string(), message: z.string() }).nullable().meta({
-      description: 'Why its answer could not be read or had; after a second try that was better, of the first.',
-    }),
+    failure: z
+      .strictObject({ code: z.string(), message: z.string(), retryable: mayHelpSchema.optional() })
+      .nullable()
+      .meta({
+        description: 'Why its answer could not be read or had; after a second try that was better, of the first.',
+      }),
     calls: z.number().int().min(0),
     usage: spendSchema,
     at: z.iso.datetime(),

@@ -6,6 +6,7 @@ import {
   fanOutErrorSchema,
   fanOutResultSchema,
   fanOutStateSchema,
+  workerReasonSchema,
   workerTaskStateSchema,
 } from './fan-out-status.js';
 
@@ -33,7 +34,7 @@ export const fanOutEventSchema = z
         agent_id: z.string(),
         state: workerTaskStateSchema,
         late: z.boolean(),
-        reason: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+        reason: workerReasonSchema.nullable(),
       }),
     }),
     z.strictObject({ event: z.literal('barrier'), data: barrierStatusSchema.extend({ at, passed: z.boolean() }) }),

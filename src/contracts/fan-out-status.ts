@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { artifactSchema } from './artifact.js';
 import { barrierPolicySchema, fanInPolicySchema, fanOutStrategies, queueOverflows } from './fan-out.js';
-import { lifecycleSchema, linksSchema, spendSchema, waitingSchema, workIdSchema, shareSchema } from './work.js';
+import {
+  lifecycleSchema,
+  linksSchema,
+  mayHelpSchema,
+  spendSchema,
+  waitingSchema,
+  workIdSchema,
+  shareSchema,
+} from './work.js';
 
 export const fanOutStates = [
   'IDLE',
@@ -28,7 +36,10 @@ export const workerTaskStates = [
 export const workerTaskStateSchema = z.enum(workerTaskStates);
 export type WorkerTaskState = z.infer<typeof workerTaskStateSchema>;
 
-const reasonSchema = z.strictObject({ code: z.string(), message: z.string() });
+/** Why a task ended without an answer. */
+export const workerReasonSchema = z
+  .strictObject({ code: z.string(), message: z.string(), retryable: mayHelpSchema.optional() })
+  .meta({ id: 'WorkerReason' });
 
 /** An answer too large to stand here: an artifact of the fan-out's tenant. */
 export const keptSchema = z
@@ -58,7 +69,7 @@ export const workerTaskSchema = z
     kept: keptSchema.nullable(),
     artifacts: z.array(workerArtifactSchema).meta({ description: 'What it left in output/, by path.' }),
     artifacts_cut: z.string().nullable().meta({ description: 'Why not all of output/ is there; null: all of it is.' }),
-    reason: reasonSchema.nullable(),
+    reason: workerReasonSchema.nullable(),
     late: z.boolean().meta({ description: 'It ended after the barrier: recorded, not merged.' }),
   })
   .meta({ id: 'WorkerTask' });

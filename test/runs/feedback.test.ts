@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { AuditExport } from '../../src/contracts/audit.js';
 import type { RunStatus } from '../../src/contracts/run-status.js';
-import { removeWorkspaces } from '../support/debate-bodies.js';
+import { aDebate, removeWorkspaces } from '../support/debate-bodies.js';
 import { describeWithSandbox } from '../support/describe-with.js';
 import { type Product, startProduct } from '../support/product.js';
-import { aRun, asks, session, sh } from '../support/run-bodies.js';
+import { aRun, asks, fanOut, session, sh } from '../support/run-bodies.js';
 import { runCli } from '../support/run-cli.js';
 
 const gate = { prompt: 'Good?' };
@@ -209,10 +209,25 @@ describeWithSandbox('a run that asks people', () => {
     await product.post(`/v1/runs/${id}/cancel`);
   });
 
-  test('offers no retry after a session whose only agent says that it cannot help', async () => {
-    const script = [{ fail: { code: 'EAGENTDOWN', message: 'gone', retryable: false } }];
-    const lanes = [{ lane_id: 'a', adapter: { kind: 'scripted', script } }];
-    const { error, feedback } = await begin([{ ...session('a'), with: { prompt: 'Which?', lanes } }]);
+  const gone = {
+    kind: 'scripted' as const,
+    script: [{ fail: { code: 'EAGENTDOWN', message: 'gone', retryable: false } }],
+  };
+  const fanOutOf = (adapter: object) => ({
+    ...fanOut('a').with,
+    agents: [{ agent_id: 'a', capabilities: [], adapter }],
+  });
+  const debateWithout = () => {
+    const { workspace: _, ...body } = aDebate();
+    return { ...body, roles: { ...body.roles, security: { adapter: gone } } };
+  };
+  test.each<[string, () => object]>([
+    ['session', () => ({ prompt: 'Which?', lanes: [{ lane_id: 'a', adapter: gone }] })],
+    ['fan-out', () => fanOutOf(gone)],
+    ['debate', debateWithout],
+  ])('offers no retry after a %s whose agent says that it cannot help', async (kind, body) => {
+    const step = { ...session('a'), kind: kind as 'session', with: JSON.parse(JSON.stringify(body())) };
+    const { error, feedback } = await begin([step]);
     expect(error).toMatchObject({ retryable: false, message: expect.stringContaining('gone') });
     expect(feedback[0]?.request.options.map(({ value }) => value)).toEqual(['abort']);
   });

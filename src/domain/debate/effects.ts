@@ -67,8 +67,8 @@ export type AskOutcome =
   | { outcome: 'repair'; plan: Plan; findings: Finding[] }
   /** An answer came that cannot be read; the role is asked once more with the faults. */
   | { outcome: 'unreadable'; faults: string[] }
-  /** No answer came: the agent failed (its own code), or took too long (ETIMEOUT). */
-  | { outcome: 'failed'; code: string; message: string };
+  /** No answer came: the agent failed (its own code, and whether asking again can help), or took too long (ETIMEOUT). */
+  | { outcome: 'failed'; code: string; message: string; retryable?: boolean };
 
 /** What can happen to a debate, from outside the pure code. */
 export type DebateEvent =

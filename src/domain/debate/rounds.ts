@@ -99,8 +99,10 @@ const readable = (outcome: AskOutcome): Spoken | { fault: CodedFault; faults: st
     }
     case 'unreadable':
       return unreadable(outcome.faults);
-    case 'failed':
-      return { fault: { code: outcome.code, message: outcome.message }, faults: null };
+    case 'failed': {
+      const { code, message, retryable } = outcome;
+      return { fault: { code, message, ...(retryable !== undefined && { retryable }) }, faults: null };
+    }
     case 'diagnosis':
     case 'repair':
       return unreadable([`a statement was asked for; got a ${outcome.outcome}`]);

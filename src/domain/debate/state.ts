@@ -26,6 +26,8 @@ import type { DebateSetup } from './setup.js';
 export interface CodedFault {
   code: string;
   message: string;
+  /** Of an agent: whether asking again can help; left out: that is not known. */
+  retryable?: boolean;
 }
 
 /** One thing a role said; money in millionths, times in epoch milliseconds. */

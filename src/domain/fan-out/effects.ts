@@ -5,7 +5,8 @@ import type { Amount } from '../session/setup.js';
 /** What came of a worker: its answer, or where it is kept when it is large; a failure; or that it was stopped. */
 export type WorkerOutcome =
   | { outcome: 'completed'; output: Json; kept: Kept | null }
-  | { outcome: 'failed'; code: string; message: string }
+  /** `retryable`: whether asking it again can help; left out: that is not known. */
+  | { outcome: 'failed'; code: string; message: string; retryable?: boolean }
   | { outcome: 'stopped' };
 
 /** What a worker left in output/ of its namespace, as far as it was kept. */

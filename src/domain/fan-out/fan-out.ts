@@ -158,8 +158,10 @@ const recordOf = (outcome: WorkerOutcome, stopped: string): Partial<TaskRecord> 
   switch (outcome.outcome) {
     case 'completed':
       return { state: 'COMPLETED', output: outcome.output, kept: outcome.kept, reason: null };
-    case 'failed':
-      return { state: 'FAILED', reason: { code: outcome.code, message: outcome.message } };
+    case 'failed': {
+      const { code, message, retryable } = outcome;
+      return { state: 'FAILED', reason: { code, message, ...(retryable !== undefined && { retryable }) } };
+    }
     case 'stopped':
       return { state: 'CANCELLED', reason: { code: 'EPREEMPT', message: stopped } };
   }

@@ -26,7 +26,7 @@ export interface TaskRecord {
   artifacts?: WorkerArtifact[];
   /** Why not all that it left is there; left out: all is. */
   artifactsCut?: string;
-  reason: { code: string; message: string } | null;
+  reason: { code: string; message: string; retryable?: boolean } | null;
   /** It ended after the barrier. */
   late: boolean;
   /** Number of the call that holds a part of the budget while it runs; null: none does. */

@@ -30,6 +30,18 @@ const isFinal = (reason: Reason): boolean =>
 /** Whether nobody that was asked would do better when asked again; where one might, all of it is worth another try. */
 const allFinal = (reasons: readonly Reason[]): boolean => reasons.length > 0 && reasons.every(isFinal);
 
+/**
+ * Who was not heard has decided where security was not, as that is no approval; else where nobody was. What tasks have come
+ * to, or what those who were heard decided, may come out otherwise.
+ */
+const reasonsOfDebate = ({ result, statements, pass }: DebateStatus): Reason[] => {
+  if (result?.outcome !== 'blocked') return [];
+  const last = statements.filter((statement) => statement.pass === pass);
+  const security = last.find(({ role }) => role === 'security');
+  if (result.decision === 'REJECT' && security?.valid === false) return [security.failure];
+  return last.map(({ valid, failure }) => (valid ? null : failure));
+};
+
 /** Why each of those failed whose failures together are that of the work, which has a code of its own. */
 const reasonsOf = (status: StartedStatus): Reason[] => {
   switch (status.kind) {
@@ -42,7 +54,7 @@ const reasonsOf = (status: StartedStatus): Reason[] => {
       return status.tasks.filter(({ state }) => state !== 'COMPLETED').map(({ reason }) => reason);
     }
     case 'debate':
-      return status.statements.filter(({ valid }) => !valid).map(({ failure }) => failure);
+      return reasonsOfDebate(status);
     case 'team':
       return status.agents.filter(({ state }) => state === 'FAILED').map(({ error }) => error);
     case 'refinement':

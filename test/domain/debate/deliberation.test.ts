@@ -241,6 +241,12 @@ describe('an answer that cannot be read', () => {
     });
   });
 
+  test('that never came says whether asking again can help, where its agent does', () => {
+    const down = { ...failed('EAGENTDOWN', 'no such model'), retryable: false };
+    const { failure } = new DebatePlay().open().reply(down).said('analyst');
+    expect(failure).toEqual({ code: 'EAGENTDOWN', message: 'no such model', retryable: false });
+  });
+
   test.each<[string, DebatePlay]>([
     ['unreadable twice', new DebatePlay().open().pass({ security: unreadable('no') })],
     ['failed', new DebatePlay().open().pass({ security: failed() })],

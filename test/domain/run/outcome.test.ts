@@ -85,10 +85,17 @@ describe('the work of a step', () => {
     barrier: { partial_mode: true, min_completion_ratio: 0.5, ratio },
     tasks: reasons.map((reason) => ({ state: reason ? 'FAILED' : 'RUNNING', reason })),
   });
-  const debate = (...statements: object[]) => ({
+  /** `unheard`: why who of the five was not, in its only pass. */
+  const debate = (unheard: Record<string, object>, result: object = {}) => ({
     lifecycle: 'completed',
-    result: { outcome: 'blocked', reason: 'no votes' },
-    statements,
+    pass: 1,
+    result: { decision: 'REJECT', outcome: 'blocked', reason: 'no votes', ...result },
+    statements: ['analyst', 'solution', 'critic', 'security', 'optimizer'].map((role) => ({
+      role,
+      pass: 1,
+      valid: !(role in unheard),
+      failure: unheard[role] ?? null,
+    })),
   });
   const spent = { code: 'EBUDGET' };
   const refused = { code: 'EAGENTDOWN', retryable: false };
@@ -101,11 +108,18 @@ describe('the work of a step', () => {
     ['fan-out', 'too few tasks were within its budget', tasks(0.2, spent, spent), false],
     ['fan-out', 'a task had not ended', tasks(0.2, spent, null), true],
     ['fan-out', 'enough tasks were done, and what was made of them failed', tasks(0.8, spent), true],
-    ['debate', 'roles could not be asked within its budget', debate({ valid: false, failure: spent }), false],
+    ['fan-out', 'each of its agents says that it cannot help', tasks(0, refused, refused), false],
+    ['fan-out', 'an agent may be there again', tasks(0, refused, down), true],
+    ['debate', 'security could not be asked within its budget', debate({ security: spent, optimizer: spent }), false],
+    ['debate', 'security’s agent says that it cannot help', debate({ security: refused }), false],
+    ['debate', 'security’s agent may be there again', debate({ security: down, critic: refused }), true],
+    ['debate', 'only another agent says that it cannot help', debate({ critic: refused }), true],
+    ['debate', 'the scan vetoes', debate({ security: refused }, { decision: 'VETO' }), true],
+    ['debate', 'a task failed', debate({ critic: refused }, { decision: 'PROCEED', outcome: 'rolled_back' }), true],
     ['refinement', 'its agent says that it cannot help', { error: { ...refused, message: 'no such model' } }, false],
     ['refinement', 'its agent may be there again', { error: { ...down, message: 'busy' } }, true],
     ['refinement', 'nobody said anything of it', { error: { code: 'EPROTO', message: 'no score' } }, true],
-    ['debate', 'it was decided', debate({ valid: true, failure: null }), true],
+    ['debate', 'it was decided', debate({}), true],
   ])('that is a %s which failed as %s is worth another try: %j', (kind, _, more, retryable) => {
     expect(outcomeOf(status(kind, 'failed', more))).toMatchObject({ outcome: 'failed', fault: { retryable } });
   });
