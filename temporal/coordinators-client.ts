@@ -1,5 +1,6 @@
 import type { Aggregation, CoordinatorStatus } from '../src/contracts/coordinator-status.js';
 import type { NumberedEvent } from '../src/contracts/events.js';
+import { closedFromOutside } from '../src/domain/closed-from-outside.js';
 import { withChange } from '../src/domain/coordinator/changes.js';
 import { promptOf } from '../src/domain/coordinator/prompt.js';
 import type { CoordinatorStart } from '../src/domain/coordinator/state.js';
@@ -15,16 +16,7 @@ export const coordinatorDefinition: WorkDefinition<CoordinatorStart, Coordinator
   initialState: 'S0',
   summaryOf: ({ runs }) =>
     `coordinator: ${runs.length} ${runs.length === 1 ? 'run' : 'runs'}, ${firstWords(someOf(runs))}`,
-  closedFromOutside: (status, how, closedAt) => ({
-    ...status,
-    lifecycle: how === 'FAILED' || how === 'TIMED_OUT' ? 'failed' : 'cancelled',
-    waiting: null,
-    error: {
-      code: how === 'FAILED' ? 'EAGENTDOWN' : 'EPREEMPT',
-      message: `The workflow was closed from outside (${how}) in state ${status.state}; see it in Temporal's Web UI.`,
-    },
-    ended_at: closedAt,
-  }),
+  closedFromOutside: closedFromOutside((fault) => fault),
   endedLane: () => null,
   texts: () => [],
 };

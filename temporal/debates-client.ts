@@ -1,4 +1,5 @@
 import type { DebateStatus } from '../src/contracts/debate-status.js';
+import { closedFromOutside } from '../src/domain/closed-from-outside.js';
 import type { DebateSetup } from '../src/domain/debate/setup.js';
 import type { DebatesPort } from '../src/gateway/work-port.js';
 import { debateWorkflowType } from '../workflows/messages.js';
@@ -10,18 +11,10 @@ export const debateDefinition: WorkDefinition<DebateSetup, DebateStatus> = {
   workflowType: debateWorkflowType,
   initialState: 'IDLE',
   summaryOf: ({ task }) => `debate: ${firstWords(task)}`,
-  closedFromOutside: (status, how, closedAt) => ({
-    ...status,
-    lifecycle: how === 'FAILED' || how === 'TIMED_OUT' ? 'failed' : 'cancelled',
-    waiting: null,
-    error: status.error ?? {
-      code: how === 'FAILED' ? 'EAGENTDOWN' : 'EPREEMPT',
-      message:
-        `The workflow was closed from outside (${how}) in state ${status.state}; see it in Temporal's Web UI.` +
-        (status.report === null ? '' : ' Tasks had run: look at the workspace, nothing was rolled back.'),
-    },
-    ended_at: closedAt,
-  }),
+  closedFromOutside: closedFromOutside(({ code, message }, { report }) => ({
+    code,
+    message: message + (report === null ? '' : ' Tasks had run: look at the workspace, nothing was rolled back.'),
+  })),
   endedLane: (event) => (event.event === 'statement' ? `${event.data.role}#${event.data.pass}` : null),
   texts: () => [],
 };

@@ -1,4 +1,5 @@
 import type { FanOutStatus } from '../src/contracts/fan-out-status.js';
+import { closedFromOutside } from '../src/domain/closed-from-outside.js';
 import type { FanOutSetup } from '../src/domain/fan-out/setup.js';
 import type { FanOutsPort } from '../src/gateway/work-port.js';
 import { fanOutWorkflowType } from '../workflows/messages.js';
@@ -9,16 +10,7 @@ export const fanOutDefinition: WorkDefinition<FanOutSetup, FanOutStatus> = {
   workflowType: fanOutWorkflowType,
   initialState: 'IDLE',
   summaryOf: ({ tasks, strategy }) => `fan-out: ${tasks.length} tasks, ${strategy}`,
-  closedFromOutside: (status, how, closedAt) => ({
-    ...status,
-    lifecycle: how === 'FAILED' || how === 'TIMED_OUT' ? 'failed' : 'cancelled',
-    waiting: null,
-    error: status.error ?? {
-      code: how === 'FAILED' ? 'EAGENTDOWN' : 'EPREEMPT',
-      message: `The workflow was closed from outside (${how}) in state ${status.state}; see it in Temporal's Web UI.`,
-    },
-    ended_at: closedAt,
-  }),
+  closedFromOutside: closedFromOutside((fault) => fault),
   endedLane: ({ event, data }) =>
     event === 'task' && 'agent_id' in data && data.state !== 'RUNNING' ? data.task_id : null,
   texts: () => [],

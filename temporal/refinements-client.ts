@@ -1,4 +1,5 @@
 import type { RefinementStatus } from '../src/contracts/refinement-status.js';
+import { closedFromOutside } from '../src/domain/closed-from-outside.js';
 import type { RefinementSetup } from '../src/domain/refinement/setup.js';
 import type { RefinementsPort } from '../src/gateway/work-port.js';
 import { refinementWorkflowType } from '../workflows/messages.js';
@@ -9,16 +10,7 @@ export const refinementDefinition: WorkDefinition<RefinementSetup, RefinementSta
   workflowType: refinementWorkflowType,
   initialState: 'S0',
   summaryOf: ({ task }) => `refinement: ${firstWords(task)}`,
-  closedFromOutside: (status, how, closedAt) => ({
-    ...status,
-    lifecycle: how === 'FAILED' || how === 'TIMED_OUT' ? 'failed' : 'cancelled',
-    waiting: null,
-    error: status.error ?? {
-      code: how === 'FAILED' ? 'EAGENTDOWN' : 'EPREEMPT',
-      message: `The workflow was closed from outside (${how}) in state ${status.state}; see it in Temporal's Web UI.`,
-    },
-    ended_at: closedAt,
-  }),
+  closedFromOutside: closedFromOutside((fault) => fault),
   endedLane: ({ event, data }) =>
     event === 'version' ? `generator#${data.version}` : event === 'critique' ? `critic#${data.version}` : null,
   texts: () => [],

@@ -1,4 +1,5 @@
 import type { SessionStatus } from '../src/contracts/session-status.js';
+import { closedFromOutside } from '../src/domain/closed-from-outside.js';
 import type { SessionSetup } from '../src/domain/session/setup.js';
 import type { SessionsPort } from '../src/gateway/work-port.js';
 import { framesUpdate, sessionWorkflowType } from '../workflows/messages.js';
@@ -9,17 +10,10 @@ export const sessionDefinition: WorkDefinition<SessionSetup, SessionStatus> = {
   workflowType: sessionWorkflowType,
   initialState: 'INIT',
   summaryOf: ({ prompt }) => `session: ${firstWords(prompt)}`,
-  closedFromOutside: (status, how, closedAt) => ({
-    ...status,
-    lifecycle: how === 'FAILED' || how === 'TIMED_OUT' ? 'failed' : 'cancelled',
-    waiting: null,
-    error: status.error ?? {
-      code: how === 'FAILED' ? 'EAGENTDOWN' : 'EPREEMPT',
-      message: `The workflow was closed from outside (${how}) in state ${status.state}; see it in Temporal's Web UI.`,
-      lanes: status.lanes.map(({ lane_id, state, reason }) => ({ lane_id, state, reason })),
-    },
-    ended_at: closedAt,
-  }),
+  closedFromOutside: closedFromOutside((fault, { lanes }) => ({
+    ...fault,
+    lanes: lanes.map(({ lane_id, state, reason }) => ({ lane_id, state, reason })),
+  })),
   endedLane: (event) =>
     event.event === 'lane' && ['FINALIZED', 'FAILED', 'CANCELLED', 'REJECTED'].includes(event.data.to)
       ? event.data.lane_id

@@ -1,4 +1,5 @@
 import type { TeamStatus } from '../src/contracts/team-status.js';
+import { closedFromOutside } from '../src/domain/closed-from-outside.js';
 import type { OutsideCall } from '../src/domain/team/effects.js';
 import type { TeamSetup } from '../src/domain/team/setup.js';
 import type { TeamsPort } from '../src/gateway/work-port.js';
@@ -14,16 +15,7 @@ export const teamDefinition: WorkDefinition<TeamSetup, TeamStatus> = {
   taskTimeout: '10 seconds',
   summaryOf: ({ agents }) =>
     `team: ${agents.length} ${agents.length === 1 ? 'agent' : 'agents'}, ${firstWords(agents.map(({ agentId }) => agentId).join(', '))}`,
-  closedFromOutside: (status, how, closedAt) => ({
-    ...status,
-    lifecycle: how === 'FAILED' || how === 'TIMED_OUT' ? 'failed' : 'cancelled',
-    waiting: null,
-    error: status.error ?? {
-      code: how === 'FAILED' ? 'EAGENTDOWN' : 'EPREEMPT',
-      message: `The workflow was closed from outside (${how}) in state ${status.state}; see it in Temporal's Web UI.`,
-    },
-    ended_at: closedAt,
-  }),
+  closedFromOutside: closedFromOutside((fault) => fault),
   // An agent that has ended may be asked again, and streams anew: its text goes with its next call.
   endedLane: () => null,
   texts: () => [],

@@ -1,4 +1,5 @@
 import type { RunStatus } from '../../contracts/run-status.js';
+import { closedFromOutside, hasFailedOutside } from '../closed-from-outside.js';
 import { closeFeedback } from '../feedback.js';
 
 type Feedback = RunStatus['feedback'][number];
@@ -11,36 +12,23 @@ const voided = (feedback: Feedback, now: number): Feedback => {
     : closeFeedback(feedback, 'void', now);
 };
 
+const closed = closedFromOutside<RunStatus>((fault, { phase, step }) => ({ ...fault, phase, step, retryable: false }));
+
 /**
- * The status of a run whose workflow was closed from outside: what it was doing has ended, and it asks nobody anything.
- * @param how what Temporal calls it: TERMINATED, FAILED, TIMED_OUT
- * @param closedAt when that was, as a date; null: that is not known
+ * The status of a run whose workflow was closed from outside: what it was doing has ended, and it asks nobody anything. As with
+ * `closedFromOutside`.
  */
-export const closedRun = (status: RunStatus, how: string, closedAt: string | null): RunStatus => {
-  const hasFailed = how === 'FAILED' || how === 'TIMED_OUT';
-  const { state, phase, step, feedback, phases } = status;
-  return {
-    ...status,
-    lifecycle: hasFailed ? 'failed' : 'cancelled',
-    state: hasFailed ? 'error' : 'cancelled',
-    phase: null,
-    step: null,
-    phases: phases.map(({ name, steps }) => ({
-      name,
-      steps: steps.map((each) =>
-        each.state === 'in_progress' || each.state === 'awaiting_feedback' ? { ...each, state: 'cancelled' } : each,
-      ),
-    })),
-    feedback: feedback.map((each) => voided(each, Date.parse(closedAt ?? status.started_at))),
-    next: [],
-    waiting: null,
-    error: status.error ?? {
-      code: how === 'FAILED' ? 'EAGENTDOWN' : 'EPREEMPT',
-      message: `The workflow was closed from outside (${how}) in state ${state}; see it in Temporal's Web UI.`,
-      phase,
-      step,
-      retryable: false,
-    },
-    ended_at: closedAt,
-  };
-};
+export const closedRun = (status: RunStatus, how: string, closedAt: string | null): RunStatus => ({
+  ...closed(status, how, closedAt),
+  state: hasFailedOutside(how) ? 'error' : 'cancelled',
+  phase: null,
+  step: null,
+  phases: status.phases.map(({ name, steps }) => ({
+    name,
+    steps: steps.map((each) =>
+      each.state === 'in_progress' || each.state === 'awaiting_feedback' ? { ...each, state: 'cancelled' } : each,
+    ),
+  })),
+  feedback: status.feedback.map((each) => voided(each, Date.parse(closedAt ?? status.started_at))),
+  next: [],
+});
