@@ -1,11 +1,4 @@
-import {
-  condition,
-  continueAsNew,
-  setCurrentDetails,
-  setHandler,
-  setWorkflowOptions,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { continueAsNew, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import { governorDetails } from '../src/domain/governor/details.js';
 import { stepGovernor } from '../src/domain/governor/governor.js';
 import type { GovernorEvent, Refusal } from '../src/domain/governor/hear.js';
@@ -20,16 +13,10 @@ import { heardOfBusy, isForgettable, silentAt, silentWorkers } from '../src/doma
 import { isSaid } from '../src/domain/governor/said.js';
 import type { Grant } from '../src/domain/governor/state.js';
 import { providerStatus } from '../src/domain/governor/view.js';
-import { Alarm } from './alarm.js';
 import { exchangeUpdate, saidUpdate } from './governor-messages.js';
-import { HeldAnswers } from './held-answers.js';
 import { statusQuery } from './messages.js';
+import { idleMs, OwnerRun, runsOnNewest, serve } from './owner.js';
 import { refusal } from './work.js';
-
-/** Without a call for so long a governor ends itself; the next call starts another one. */
-const idleMs = 3_600_000;
-/** Events after which it continues as new: whoever takes over from a dead worker replays them first. */
-const longestHistory = 1_500;
 
 /** What a worker is to be told. */
 interface Mail {
@@ -37,37 +24,19 @@ interface Mail {
   refused: Refusal[];
 }
 
-/** The state, and what one run does with it. Nothing but `step` changes it, once for all that came in together. */
-class GovernorRun {
+class GovernorRun extends OwnerRun<GovernorEvent, Mail> {
   private readonly heard: Record<string, number>;
   private governor: GovernorCarried['governor'];
-  private events: GovernorEvent[] = [];
-  private idleSince: number;
-  private latest = 0;
-  private isDue = true;
-  private readonly answers = new HeldAnswers<Mail>(
-    () => this.now(),
-    () => ({ granted: [], refused: [] }),
-  );
-  private readonly alarm = new Alarm(
-    () => this.now(),
-    () => (this.isDue = true),
-  );
 
   constructor(start: GovernorStart) {
+    super(() => ({ granted: [], refused: [] }));
     ({ governor: this.governor, heard: this.heard } = beginGovernor(start));
-    this.idleSince = this.now();
-  }
-
-  get isStirred(): boolean {
-    return this.isDue || this.events.length > 0;
   }
 
   get carried(): GovernorCarried {
     return { governor: this.governor, heard: heardOfBusy(this.governor, this.heard) };
   }
 
-  /** Nobody has wanted anything for long, and nothing that it knows matters any more. */
   get isSpent(): boolean {
     const now = this.now();
     return now >= this.idleSince + idleMs && isForgettable(this.governor, now);
@@ -99,9 +68,7 @@ class GovernorRun {
 
   step(): void {
     const now = this.now();
-    const events = [...this.events, ...silentWorkers(this.governor, this.heard, now)];
-    this.events = [];
-    this.isDue = false;
+    const events = this.takeEvents(now, silentWorkers(this.governor, this.heard, now));
     const { governor, granted, refused, nextAt } = stepGovernor(this.governor, events, now, Math.random());
     this.governor = governor;
     const wanted = new Map(
@@ -109,19 +76,11 @@ class GovernorRun {
     );
     for (const grant of granted) this.answers.mailFor(grant.worker).granted.push(grant);
     for (const each of refused) this.answers.mailFor(wanted.get(each.id) ?? '').refused.push(each);
-    if (events.length > 0) this.idleSince = now;
     const waiting = new Set(governor.queue.map(({ worker }) => worker));
     this.answers.release(waiting, (worker) => this.heard[worker] !== undefined);
     const silent = silentAt(governor, this.heard);
     this.alarm.setAt(Math.min(nextAt ?? Infinity, silent, Math.max(this.idleSince + idleMs, now + 60_000)));
     setCurrentDetails(governorDetails(this.status()));
-  }
-
-  close = (): Promise<void> => this.answers.close();
-  reopen = (): void => this.answers.reopen();
-
-  private now(): number {
-    return (this.latest = Math.max(this.latest, Date.now()));
   }
 }
 
@@ -139,22 +98,6 @@ export async function governor(start: GovernorStart): Promise<void> {
   setHandler(statusQuery, run.status, { description: "The provider's limits, what is used of them, and who waits" });
   setHandler(saidUpdate, run.take, { description: 'What a worker wants or has ended' });
   setHandler(exchangeUpdate, run.exchange, { description: 'The same, answered once a call of the worker may go out' });
-  for (;;) {
-    await condition(() => run.isStirred);
-    run.step();
-    const { continueAsNewSuggested, historyLength } = workflowInfo();
-    const isLong = continueAsNewSuggested || historyLength >= longestHistory;
-    if (!isLong && !run.isSpent) continue;
-    await run.close();
-    if (run.isStirred) run.step();
-    if (isLong) await continueAsNew<typeof governor>({ ...start, carried: run.carried });
-    if (run.isSpent) return;
-    run.reopen();
-  }
+  await serve(run, () => continueAsNew<typeof governor>({ ...start, carried: run.carried }));
 }
-
-// Whichever version runs now: work of every version waits for it. A worker without a version may not speak of one.
-setWorkflowOptions(
-  () => (workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior: 'AUTO_UPGRADE' } : {}),
-  governor,
-);
+runsOnNewest(governor);

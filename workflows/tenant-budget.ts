@@ -1,12 +1,4 @@
-import {
-  condition,
-  continueAsNew,
-  log,
-  setCurrentDetails,
-  setHandler,
-  setWorkflowOptions,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { continueAsNew, log, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { TenantBudget } from '../src/contracts/tenant-budget.js';
 import type { BudgetLimits } from '../src/domain/budget.js';
 import { tenantBudgetDetails } from '../src/domain/tenant-budget/details.js';
@@ -23,16 +15,10 @@ import { areBudgetLimits, areBudgetSettings, isBudgetSaid } from '../src/domain/
 import { newTenantBudget, type TenantBudgetState } from '../src/domain/tenant-budget/state.js';
 import { stepTenantBudget } from '../src/domain/tenant-budget/step.js';
 import { figuresOf, isForgettable, tenantBudgetView } from '../src/domain/tenant-budget/view.js';
-import { Alarm } from './alarm.js';
-import { HeldAnswers } from './held-answers.js';
 import { statusQuery } from './messages.js';
+import { idleMs, OwnerRun, runsOnNewest, serve } from './owner.js';
 import { answerBudgetUpdate, exchangeBudgetUpdate, saidBudgetUpdate } from './tenant-budget-messages.js';
 import { refusal } from './work.js';
-
-/** For so long nothing was said, and nothing of the period is known, when it ends itself. */
-const idleMs = 3_600_000;
-/** Events after which it continues as new: whoever takes over from a dead worker replays them first. */
-const longestHistory = 1_500;
 
 /** What a worker is to be told. */
 interface Mail {
@@ -40,29 +26,12 @@ interface Mail {
   refused: Omit<BudgetRefusal, 'worker'>[];
 }
 
-/** The state, and what one run does with it. Nothing but `step` changes it, once for all that came in together. */
-class BudgetRun {
+class BudgetRun extends OwnerRun<BudgetEvent, Mail> {
   state: TenantBudgetState;
-  private events: BudgetEvent[] = [];
-  private idleSince: number;
-  private latest = 0;
-  private isDue = true;
-  private readonly answers = new HeldAnswers<Mail>(
-    () => this.now(),
-    () => ({ granted: [], refused: [] }),
-  );
-  private readonly alarm = new Alarm(
-    () => this.now(),
-    () => (this.isDue = true),
-  );
 
   constructor({ settings, carried }: TenantBudgetStart) {
+    super(() => ({ granted: [], refused: [] }));
     this.state = carried ?? newTenantBudget(settings, this.now());
-    this.idleSince = this.now();
-  }
-
-  get isStirred(): boolean {
-    return this.isDue || this.events.length > 0;
   }
 
   /** A budget is remembered until its period is over, and one without an end for ever. */
@@ -92,15 +61,11 @@ class BudgetRun {
 
   step(): void {
     const now = this.now();
-    const events = this.events;
-    this.events = [];
-    this.isDue = false;
-    const { state, granted, refused, told, nextAt } = stepTenantBudget(this.state, events, now);
+    const { state, granted, refused, told, nextAt } = stepTenantBudget(this.state, this.takeEvents(now), now);
     this.state = state;
     for (const { worker, ...grant } of granted) this.answers.mailFor(worker).granted.push(grant);
     for (const { worker, ...refusal } of refused) this.answers.mailFor(worker).refused.push(refusal);
     for (const { step, message } of told) log.warn(`the budget of a tenant: ${step}`, { message });
-    if (events.length > 0) this.idleSince = now;
     const waiting = new Set(state.queue.map(({ worker }) => worker));
     this.answers.release(waiting, (worker) => state.heard[worker] !== undefined);
     const idleAt = isForgettable(state) ? this.idleSince + idleMs : Infinity;
@@ -109,19 +74,12 @@ class BudgetRun {
     setCurrentDetails(tenantBudgetDetails(this.status()));
   }
 
-  close = (): Promise<void> => this.answers.close();
-  reopen = (): void => this.answers.reopen();
-
   private take(said: BudgetSaid): void {
     if (!isBudgetSaid(said)) return; // sent by hand: workers say nothing else
     const { settings, events } = said;
     if (settings && JSON.stringify(settings) !== JSON.stringify(this.state.settings))
       this.events.push({ type: 'settings', settings });
     this.events.push(...events);
-  }
-
-  private now(): number {
-    return (this.latest = Math.max(this.latest, Date.now()));
   }
 }
 
@@ -144,22 +102,6 @@ export async function tenantBudget(start: TenantBudgetStart): Promise<void> {
     description: 'The same, answered once a call may go out or may not',
   });
   setHandler(answerBudgetUpdate, run.answer, { description: "A person's other limits, or that it is to stop" });
-  for (;;) {
-    await condition(() => run.isStirred);
-    run.step();
-    const { continueAsNewSuggested, historyLength } = workflowInfo();
-    const isLong = continueAsNewSuggested || historyLength >= longestHistory;
-    if (!isLong && !run.isSpent) continue;
-    await run.close();
-    if (run.isStirred) run.step();
-    if (isLong) await continueAsNew<typeof tenantBudget>({ settings: run.state.settings, carried: run.state });
-    if (run.isSpent) return;
-    run.reopen();
-  }
+  await serve(run, () => continueAsNew<typeof tenantBudget>({ settings: run.state.settings, carried: run.state }));
 }
-
-// Whichever version runs now: work of every version waits for it. A worker without a version may not speak of one.
-setWorkflowOptions(
-  () => (workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior: 'AUTO_UPGRADE' } : {}),
-  tenantBudget,
-);
+runsOnNewest(tenantBudget);

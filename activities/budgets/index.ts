@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { ParleyError } from '../../src/domain/errors.js';
 import { budgetLimitsOf, type BudgetSettings, tenantBudgetSettings } from '../../src/settings/budgets.js';
+import { Lines } from '../owner/lines.js';
 import { BudgetLine } from './budget-line.js';
 import type { BudgetLink } from './link.js';
 import type { BudgetMetrics } from './metrics.js';
@@ -17,25 +17,17 @@ export interface BudgetsOptions {
 
 /** One worker's side of the budgets of all tenants. Calls for a tenant that has none ask nothing of Temporal. */
 export const createTenantBudgets = ({ budgets, link, metrics, name, onError }: BudgetsOptions): TenantBudgets => {
-  const worker = `${name}/${randomBytes(4).toString('hex')}`;
-  const lines = new Map<string, BudgetLine>();
-  const lineOf = (tenant: string): BudgetLine => {
-    const known = lines.get(tenant);
-    if (known) return known;
+  const lines = new Lines(name, (tenant, of) => {
     const settings = tenantBudgetSettings(budgets, tenant);
     if (settings === null) throw new ParleyError('not_found', `tenant ${tenant} has no budget`);
-    const line = new BudgetLine({ settings, link, worker, metrics, onError, now: () => performance.now() });
-    lines.set(tenant, line);
-    return line;
-  };
+    return new BudgetLine({ ...of, settings, link, metrics, onError });
+  });
   return {
     rulesOf: (tenant) => {
       const limits = budgetLimitsOf(budgets, tenant);
       return limits && { limitsTokens: limits.max_tokens !== undefined, cheaperModels: limits.cheaper_models ?? {} };
     },
-    reserve: (call, signal) => lineOf(call.tenant).reserve(call, signal),
-    close: async () => {
-      await Promise.all([...lines.values()].map((line) => line.close()));
-    },
+    reserve: (call, signal) => lines.to(call.tenant).reserve(call, signal),
+    close: lines.close,
   };
 };
