@@ -3,6 +3,7 @@ import type { Adapter, ModelAdapter, ScriptEntry } from './contracts/adapter.js'
 import type { Tier } from './contracts/session.js';
 import { approximateTokens, guardBanded } from './domain/budget.js';
 import { wholeMicros } from './domain/ledger/prices.js';
+import { scriptedUse } from './domain/scripted-use.js';
 import type { Amount, Operator, WindowLimits } from './domain/session/setup.js';
 import { assumedTokens } from './domain/session/set-up-session.js';
 import { createPrices, type Prices } from './pricing.js';
@@ -18,32 +19,12 @@ const providerOf = (adapter: Adapter): string =>
 
 const modelOf = (adapter: Adapter): string | null => ('model' in adapter ? adapter.model : null);
 
-const scriptedText = (entry: ScriptEntry): string => {
-  const said = entry.partial ?? entry.final ?? '';
-  return (typeof said === 'string' ? said : JSON.stringify(said)).repeat(entry.repeat ?? 1);
+/** What a script says it uses, else the size of prompt and answer. */
+const scriptedEstimate = (script: readonly ScriptEntry[], prompt: string): Amount => {
+  const { stated, answers } = scriptedUse(script);
+  const asked = answers === null ? 0 : approximateTokens(prompt);
+  return { tokens: Math.max(stated.tokens, answers ?? 0) + asked, usdMicros: wholeMicros(stated.usd) };
 };
-
-/**
- * What a script says it uses, else the size of its texts. A final without usage stands for the partials before it as
- * well, so it is not counted on top of them.
- */
-const scriptedTokens = (script: readonly ScriptEntry[]): number => {
-  const named = script.filter((entry) => entry.usage !== undefined);
-  if (named.length > 0) return Math.max(...named.map((entry) => entry.usage?.tokens ?? 0));
-  const streamed = approximateTokens(
-    script
-      .filter((entry) => entry.partial !== undefined)
-      .map(scriptedText)
-      .join(''),
-  );
-  const finals = script
-    .filter((entry) => entry.final !== undefined)
-    .map((entry) => approximateTokens(scriptedText(entry)));
-  return Math.max(streamed, ...finals, 0);
-};
-
-const scriptedUsd = (script: readonly ScriptEntry[]): number =>
-  Math.max(0, ...script.map((entry) => entry.usage?.usd ?? 0));
 
 /** The answer's length is not known before: mean half the limit, deviation a quarter, guard-banded by tier (details 1.6). */
 const likelyOutput = (maxTokens: number, tier: Tier): number =>
@@ -108,7 +89,7 @@ export const createOperator = (config: Config, prices: Prices = createPrices(con
         case 'openai-compatible':
           return modelEstimate(prices, adapter, prompt, tier);
         case 'scripted':
-          return { tokens: scriptedTokens(adapter.script), usdMicros: wholeMicros(scriptedUsd(adapter.script)) };
+          return scriptedEstimate(adapter.script, prompt);
         case 'simulated':
           return { tokens: approximateTokens(prompt) + approximateTokens(adapter.answer ?? prompt), usdMicros: 0 };
         case 'command':

@@ -37,19 +37,18 @@ export const mostOf = (
     const dollars = prices.cost(providerOf(adapter), adapter.model, input, output) ?? 0;
     return { amount: { tokens: input + output, usdMicros: wholeMicros(dollars) }, isCapped: true };
   }
-  const sent = approximateTokens(sentText(asked));
-  const likely = operator.estimate(adapter, asked.prompt, asked.tier ?? 'silver');
+  const sent = sentText(asked);
+  const likely = operator.estimate(adapter, sent, asked.tier ?? 'silver');
   const { tokens, usdMicros } = 'unpriced' in likely ? { tokens: assumedTokens, usdMicros: 0 } : likely;
-  const amount = { tokens: tokens + sent, usdMicros };
   switch (adapter.kind) {
     case 'scripted':
     case 'simulated':
-      return { amount, isCapped: true };
+      return { amount: { tokens, usdMicros }, isCapped: true };
     case 'command':
     case 'a2a':
     case 'mcp':
-      return { amount, isCapped: !rules.limitsTokens };
+      return { amount: { tokens: tokens + approximateTokens(sent), usdMicros }, isCapped: !rules.limitsTokens };
     default:
-      return { amount, isCapped: false };
+      return { amount: { tokens: tokens + approximateTokens(sent), usdMicros }, isCapped: false };
   }
 };

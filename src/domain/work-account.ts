@@ -77,23 +77,27 @@ export const leftOf = (ledger: LedgerState): AmountLeft => available(booksOf(acc
 /** The number of the call under way, where there is one at a time; null: there is none. */
 export const openCall = ({ calls }: LedgerState): number | null => calls[0]?.number ?? null;
 
+/** A call that is held, by its number; or every limit that it does not fit, and whether it may once others have ended. */
+export type Held = { ledger: LedgerState; call: number } | { faults: string[]; mayWait: boolean };
+
 /**
- * Holds `amount` for a call (spec 08 "Reserve before each call"). `now` is epoch milliseconds, of work that time may be a limit of.
- * @returns its number, or every limit that it does not fit
+ * Holds `amount` for a call (spec 08 "Reserve before each call"): the most that it can use. Where that is not known, `isCapped` is false
+ * and `amount` what it is likely to use: of such calls one is under way at a time. `now` is epoch milliseconds, of work that time may
+ * be a limit of.
  */
-export const holdCall = (
-  ledger: LedgerState,
-  amount: Amount,
-  now = anyTime,
-): { ledger: LedgerState; call: number } | { faults: string[] } => {
+export const holdCall = (ledger: LedgerState, amount: Amount, now = anyTime, isCapped = true): Held => {
   const late = timeRefusal(ledger, now);
-  if (late !== null) return { faults: [late] };
+  if (late !== null) return { faults: [late], mayWait: false };
   const call = numberOfNext(ledger);
-  const request = { accountId, number: call, amount: countable(amount), isCapped: true, isCheapest: true };
+  const request = { accountId, number: call, amount: countable(amount), isCapped, isCheapest: true };
   const result = reserveCall(ledger, { ...request, holder: accountId, expiresAt: most }, now);
-  if (result.outcome === 'refused') return { faults: result.faults.map(({ message }) => message) };
+  if (result.outcome === 'refused')
+    return { faults: result.faults.map(({ message }) => message), mayWait: result.remedy === 'wait' };
   return { ledger: result.ledger, call };
 };
+
+/** The limits of the work, as it was given them. */
+export const limitsOf = (ledger: LedgerState): BudgetLimits => accountOf(ledger).limits;
 
 /** Every limit that `amount` does not fit; what reaches one exactly fits. */
 export const faultsOf = (ledger: LedgerState, amount: Amount): Fault[] =>
@@ -158,10 +162,12 @@ export const openNextAccount = (limits: WorkLimits, before: LedgerState, then: n
   return openWorkAccount(limits, isTimed ? now - elapsedMs(account, then) : now);
 };
 
+export const inSeconds = (ms: number): string => `${ms / 1000} ${ms === 1000 ? 'second' : 'seconds'}`;
+
 /** Why nothing more begins once the time is over, in words; null: it is not. */
 export const timeRefusal = (ledger: LedgerState, now: number): string | null => {
   const { maxMs } = accountOf(ledger).limits;
-  return maxMs !== null && isTimeOver(ledger, now) ? `its time of ${maxMs / 1000} seconds is used up` : null;
+  return maxMs !== null && isTimeOver(ledger, now) ? `the budget's time of ${inSeconds(maxMs)} is used up` : null;
 };
 
 /** `time` of a status. @param asOf when the work last took an event, or ended; undefined: time is no limit */

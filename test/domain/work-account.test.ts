@@ -60,6 +60,7 @@ describe('the account of a piece of work', () => {
         'needs 11 tokens; 10 of max_tokens 10 are left',
         'needs 0.000006 USD; 0.000005 of max_usd 0.000005 are left',
       ],
+      mayWait: false,
     });
     expect(holdCall(ledger, amount(10, 5))).toHaveProperty('call', 1);
   });
@@ -150,7 +151,9 @@ describe('the time of a piece of work', () => {
     expect([timeLeftOf(ledger, now), isTimeOver(ledger, now), timeEndOf(ledger)]).toEqual([left, left === 0, 61_000]);
     const result = holdCall(ledger, amount(1), now);
     expect(result).toEqual(
-      left === 0 ? { faults: ['its time of 60 seconds is used up'] } : expect.objectContaining({ call: 1 }),
+      left === 0
+        ? { faults: ["the budget's time of 60 seconds is used up"], mayWait: false }
+        : expect.objectContaining({ call: 1 }),
     );
     expect(timeRefusal(ledger, now) === null).toBe(left > 0);
   });

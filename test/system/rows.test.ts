@@ -29,6 +29,9 @@ afterAll(async () => await product?.stop());
 type Body = Omit<OpenSessionBody, 'prompt'> & { prompt?: string };
 const whole = (body: Body): OpenSessionBody => ({ prompt: 'Which colour?', ...body });
 
+/** An end that a script is held by, and that comes after more has been streamed than it says. */
+const statesLess = { final: 'blue', usage: { tokens: 1 } };
+
 const seen = { full: new Set<string>(), simple: new Set<string>(), lane: new Set<string>() };
 const note = (status: SessionStatus, heard: Heard[]): void => {
   for (const row of sessionRows(heard)) seen[status.profile].add(row);
@@ -659,8 +662,8 @@ describe('a lane', () => {
       {
         prompt: 'x'.repeat(400),
         lanes: [
-          lane('a', [{ partial: 'bl' }, { after_ms: 3 * beat, final: 'blue' }], { tier: 'gold' }),
-          lane('x', [{ after_ms: beat, partial: 'blue, I should think, as the sky is so' }, ...silence], {
+          lane('a', [{ partial: 'bl' }, { after_ms: 3 * beat, ...statesLess }], { tier: 'gold' }),
+          lane('x', [{ after_ms: beat, partial: 'blue, I should think, as the sky is so' }, ...silence, statesLess], {
             tier: 'bronze',
           }),
         ],
@@ -672,7 +675,11 @@ describe('a lane', () => {
     [
       'alone when the budget runs out in mid-stream',
       `${begun}, STREAMING PARTIAL STREAMING, STREAMING FAIL FAILED`,
-      { prompt: 'x'.repeat(400), lanes: [lane('x', [{ partial: 'bl' }, ...silence])], budget: { max_tokens: 50 } },
+      {
+        prompt: 'x'.repeat(400),
+        lanes: [lane('x', [{ partial: 'bl' }, ...silence, statesLess])],
+        budget: { max_tokens: 50 },
+      },
       { reason: expect.objectContaining({ code: 'EBUDGET' }) },
     ],
   ])('%s: %s', async (_, way, body, expected) => {

@@ -1,9 +1,10 @@
 import { approximateTokens, noAmount } from '../budget.js';
+import { holdBounded } from '../call-most.js';
 import { iso } from '../instant.js';
-import { estimateOf } from '../priced-call.js';
-import { holdCall, leftOf } from '../work-account.js';
+import { type Held, holdCall, leftOf } from '../work-account.js';
 import { admit, startOrder } from './admission.js';
 import { changeTask, type FanOutDraft } from './draft.js';
+import { taskPrompt } from './prompts.js';
 import type { PricedAdapter, WorkerAgent, WorkerTask } from './setup.js';
 import type { FanOutState } from './state.js';
 
@@ -46,6 +47,13 @@ const sayKept = ({ fanOut, events, now }: FanOutDraft, kept: readonly number[]):
   events.push({ event: 'log', data: { at: iso(now), message } });
 };
 
+/** All that a task's agent is asked with; of work that began before inputs were counted, what it was counted by. */
+const askedOf = (fanOut: FanOutState, task: WorkerTask, caller: PricedAdapter | null): string =>
+  (caller?.most ? taskPrompt(task) : task.prompt) + (agentOf(fanOut, task)?.instructions ?? '');
+
+const hold = ({ fanOut, now }: FanOutDraft, caller: PricedAdapter | null, asked: string): Held =>
+  caller ? holdBounded(fanOut.ledger, caller, asked.length, now) : holdCall(fanOut.ledger, noAmount, now);
+
 /**
  * Starts tasks while there is room. A task that the budget does not hold waits while others may give some of theirs back, and
  * fails by EBUDGET once none can.
@@ -59,8 +67,8 @@ export const dispatch = (draft: FanOutDraft): void => {
     const task = index === undefined ? undefined : fanOut.setup.tasks[index];
     if (index === undefined || !task) return;
     const caller = callerOf(fanOut, task);
-    const asked = task.prompt + (agentOf(fanOut, task)?.instructions ?? '');
-    const held = holdCall(fanOut.ledger, caller ? estimateOf(caller, asked.length) : noAmount);
+    const asked = askedOf(fanOut, task, caller);
+    const held = hold(draft, caller, asked);
     if ('faults' in held && running > 0) return;
     fanOut.turn += 1;
     if ('faults' in held) {

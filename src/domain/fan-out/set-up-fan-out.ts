@@ -3,6 +3,7 @@ import type { FanOutAgent, OpenFanOut } from '../../contracts/fan-out.js';
 import type { AgreementPolicy } from '../../contracts/session.js';
 import type { AgentTemplate } from '../../contracts/template.js';
 import { micros } from '../budget.js';
+import { mostOfCalls } from '../call-most.js';
 import type { PathFault } from '../debate/set-up-debate.js';
 import { pricedCall } from '../priced-call.js';
 import { defaultRubric } from '../refinement/rubric.js';
@@ -48,7 +49,12 @@ export const setUpFanOut = (
   const caller = (adapter: Adapter, path: string): PricedAdapter => {
     const { priced, faults: against } = pricedCall(operator, tenant, adapter);
     faults.push(...against.map((message) => ({ path, message })));
-    return { adapter, adapterName: adapterName(adapter), ...priced };
+    return {
+      adapter,
+      adapterName: adapterName(adapter),
+      ...priced,
+      most: mostOfCalls(operator, tenant, adapter),
+    };
   };
 
   const assigned = assign(request);

@@ -11,11 +11,11 @@ import type { Criterion } from '../../contracts/rubric.js';
 import type { AgreementPolicy } from '../../contracts/session.js';
 import type { SessionContext } from '../../contracts/session-context.js';
 import type { BudgetLimits } from '../budget.js';
-import type { PricedCall } from '../priced-call.js';
+import type { BoundedCall } from '../call-most.js';
 import type { WebhookSetup } from '../webhook/setup.js';
 
 /** Who is asked, with what it is likely to cost. */
-export interface PricedAdapter extends PricedCall {
+export interface PricedAdapter extends BoundedCall {
   adapter: Adapter;
   adapterName: string;
 }

@@ -1,10 +1,10 @@
 import type { RefinementRole } from '../../contracts/refinement.js';
 import { approximateTokens, usd } from '../budget.js';
+import { holdBounded } from '../call-most.js';
 import { iso } from '../instant.js';
 import type { LedgerState } from '../ledger/state.js';
-import { estimateOf } from '../priced-call.js';
 import type { Amount } from '../session/setup.js';
-import { holdCall, leftOf, spentOf } from '../work-account.js';
+import { leftOf, spentOf } from '../work-account.js';
 import { type RefinementDraft, say } from './draft.js';
 import type { RefinementCall, RefinementPending } from './effects.js';
 import { critiqueAgainPrompt, critiquePrompt, generatePrompt } from './prompts.js';
@@ -27,6 +27,7 @@ const held = (
   { setup, ledger }: RefinementState,
   role: RefinementRole,
   prompt: string,
+  now: number,
 ): { ledger: LedgerState } | { refused: string } => {
   const own = setup[role];
   const { maxTokens } = setup.budget;
@@ -34,7 +35,7 @@ const held = (
   if (maxTokens !== null && tokens >= maxTokens) {
     return { refused: `the budget is used up: ${tokens} of max_tokens ${maxTokens} tokens` };
   }
-  const result = holdCall(ledger, estimateOf(own, prompt.length + own.instructions.length));
+  const result = holdBounded(ledger, own, prompt.length + own.instructions.length, now);
   return 'faults' in result ? { refused: result.faults.join('; ') } : result;
 };
 
@@ -76,7 +77,7 @@ export const ask = (draft: RefinementDraft, role: RefinementRole): void => {
       : again
         ? critiqueAgainPrompt(refinement, again)
         : critiquePrompt(refinement);
-  const holding = held(refinement, role, prompt);
+  const holding = held(refinement, role, prompt, now);
   if ('refused' in holding) {
     const { refused } = holding;
     refinement.turn = {

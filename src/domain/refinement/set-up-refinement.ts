@@ -1,5 +1,6 @@
 import type { OpenRefinement, RefinementRole } from '../../contracts/refinement.js';
 import { micros } from '../budget.js';
+import { mostOfCalls } from '../call-most.js';
 import { pricedCall } from '../priced-call.js';
 import { adapterName, type SetupIdentity } from '../session/set-up-session.js';
 import type { Operator } from '../session/setup.js';
@@ -33,6 +34,7 @@ export const setUpRefinement = (
       temperature: ('temperature' in adapter ? adapter.temperature : undefined) ?? temperature,
       ...(template?.checkpoint?.triggers && { checkpointTriggers: template.checkpoint.triggers }),
       ...priced,
+      most: mostOfCalls(operator, tenant, adapter),
     };
   };
   const setup: RefinementSetup = {

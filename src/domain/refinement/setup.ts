@@ -2,11 +2,11 @@ import type { Adapter } from '../../contracts/adapter.js';
 import type { LoopControl, RefinementOutput } from '../../contracts/refinement.js';
 import type { Criterion } from '../../contracts/rubric.js';
 import type { BudgetLimits } from '../budget.js';
-import type { PricedCall } from '../priced-call.js';
+import type { BoundedCall } from '../call-most.js';
 import type { WebhookSetup } from '../webhook/setup.js';
 
 /** The generator or the critic with everything decided that depends on the operator's configuration. */
-export interface AgentSetup extends PricedCall {
+export interface AgentSetup extends BoundedCall {
   agentId: string;
   adapter: Adapter;
   /** What a person calls it. */
