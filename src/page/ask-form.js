@@ -1,6 +1,6 @@
 import { html, useEffect, useRef, useState } from '/vendor/htm-preact.js';
 import { post } from './api.js';
-import { Faults } from './parts.js';
+import { Faults, NumberField, ShareField } from './parts.js';
 import { modelTeam, simulatedTeam } from './teams.js';
 
 const kinds = ['openai', 'anthropic', 'openai-compatible'];
@@ -125,27 +125,8 @@ export const AskForm = () => {
     <details>
       <summary>Threshold and deadline</summary>
       <div class="pair">
-        <label
-          >Agreement that is enough
-          <input
-            type="number"
-            min="0"
-            max="1"
-            step="0.05"
-            required
-            value=${threshold}
-            onInput=${(event) => setThreshold(event.target.value)}
-        /></label>
-        <label
-          >Deadline in seconds
-          <input
-            type="number"
-            min="1"
-            max="86400"
-            required
-            value=${deadline}
-            onInput=${(event) => setDeadline(event.target.value)}
-        /></label>
+        <${ShareField} name="Agreement that is enough" value=${threshold} set=${setThreshold} />
+        <${NumberField} name="Deadline in seconds" min="1" max="86400" value=${deadline} set=${setDeadline} />
       </div>
     </details>
     <${Faults} error=${error} />

@@ -49,10 +49,6 @@ export const rowsOf = ({ runs, aggregation, ended_at: endedAt }, group = '') => 
     });
 };
 
-/** The question of its own that people are asked at the moment, or null. */
-export const openQuestion = ({ feedback, ended_at: endedAt }) =>
-  endedAt === null ? (feedback.findLast(({ state }) => state === 'open') ?? null) : null;
-
 /** Whether it takes answers for its runs: from the first report on. */
 export const takesAnswers = ({ aggregation, ended_at: endedAt }) => aggregation !== null && endedAt === null;
 

@@ -6,7 +6,7 @@ import { Reports } from './coordinator-reports.js';
 import { CoordinatedRuns } from './coordinator-runs.js';
 import { announcement, describeEvent, nowWords, titleOf } from './coordinator-words.js';
 import { FeedbackHistory } from './feedback-history.js';
-import { isEnded, oneLine, ordinaryWaits } from './model.js';
+import { isEnded, oneLine, openRequest, ordinaryWaits } from './model.js';
 import { FactList } from './parts.js';
 import { RequestPanel } from './request-panel.js';
 import { StepLine } from './step-line.js';
@@ -92,7 +92,7 @@ export const CoordinatorView = ({ id }) => {
   const field = useRef(null);
   const { model } = work;
   const { status } = model;
-  const question = status && coordinators.openQuestion(status);
+  const question = status && openRequest(status);
   const isLive = !isEnded(model);
   const isAnswered = status !== null && coordinators.takesAnswers(status);
   const path = pathOf(coordinators.collection, id);

@@ -1,5 +1,5 @@
 // What a person has seen of a debate so far, as plain data: its story from the events, its frame and its gate from the status.
-import { appendText, emptyText } from './model.js';
+import { appendText, emptyModel, emptyText, takeCommonEvent } from './model.js';
 
 export const collection = 'debates';
 export const lookEveryMs = 3_000;
@@ -8,8 +8,7 @@ const asking = new Set(['state', 'feedback_requested', 'feedback_received']);
 export const asksForStatus = ({ event }) => asking.has(event);
 
 export const createModel = () => ({
-  status: null,
-  state: 'IDLE',
+  ...emptyModel('IDLE'),
   /** States that were entered. */
   visited: new Set(),
   pass: 0,
@@ -30,10 +29,6 @@ export const createModel = () => ({
   repairs: [],
   rollback: null,
   waiting: null,
-  result: null,
-  error: null,
-  /** Durable events in order. */
-  events: [],
 });
 
 export const takeStatus = (model, status) => {
@@ -98,11 +93,10 @@ const takeRepair = (model, repair) => {
 };
 
 export const takeEvent = (model, event) => {
-  model.events.push(event);
+  takeCommonEvent(model, event);
   const { data } = event;
   switch (event.event) {
     case 'state':
-      model.state = data.to;
       // The event has the pass from which it leads away.
       model.pass = data.to === 'ROUND_SOLUTION' && data.from !== 'ROUND_ANALYST' ? data.pass + 1 : data.pass;
       model.visited.add(data.to);
@@ -137,12 +131,6 @@ export const takeEvent = (model, event) => {
       break;
     case 'waiting':
       model.waiting = data;
-      break;
-    case 'final':
-      model.result = data;
-      break;
-    case 'error':
-      model.error = data;
       break;
   }
 };

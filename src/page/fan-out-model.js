@@ -1,5 +1,16 @@
 // What a person has seen of a fan-out so far, as plain data and words; the views only draw it.
-import { appendText, describeCommon, emptyText, firstLine, headline, percent, words } from './model.js';
+import {
+  appendText,
+  describeCommon,
+  emptyModel,
+  emptyText,
+  firstLine,
+  headline,
+  percent,
+  takeCommonEvent,
+  takeCommonStatus,
+  words,
+} from './model.js';
 import { counted } from './units.js';
 
 export const collection = 'fan-outs';
@@ -20,16 +31,11 @@ export const taskGroups = [
 ].map(([name, states]) => ({ name, states: new Set(states) }));
 
 export const createModel = () => ({
-  status: null,
-  state: 'IDLE',
+  ...emptyModel('IDLE'),
   /** In the order of the request. */
   tasks: new Map(),
   /** Share of completed tasks over time, a point per percent. */
   course: [],
-  result: null,
-  error: null,
-  /** Durable events in order. */
-  events: [],
 });
 
 const newTask = (taskId, agentId) => ({
@@ -55,7 +61,6 @@ const moveCourse = ({ tasks, course }) => {
 };
 
 export const takeStatus = (model, status) => {
-  model.status = status;
   for (const told of status.tasks) {
     const task = model.tasks.get(told.task_id) ?? newTask(told.task_id, told.agent_id);
     model.tasks.set(told.task_id, task);
@@ -65,18 +70,12 @@ export const takeStatus = (model, status) => {
     Object.assign(task, { state, reason, late, output, kept, startedAt: told.started_at, endedAt: told.ended_at });
     task.attempt = Math.max(task.attempt, told.attempt);
   }
-  if (model.events.length === 0) model.state = status.state;
   moveCourse(model);
-  model.result ??= status.result;
-  model.error ??= status.error;
+  return takeCommonStatus(model, status);
 };
 
 /** What a status alone tells: how it was at a checkpoint. */
-export const modelAt = (status) => {
-  const model = createModel();
-  takeStatus(model, status);
-  return model;
-};
+export const modelAt = (status) => takeStatus(createModel(), status);
 
 /** Takes text of a worker; returns false when text before it is missing. What the fan-in's own agents say is not shown. */
 export const takePartial = ({ tasks }, partial) => {
@@ -96,22 +95,8 @@ const takeTask = (model, { at, task_id: id, agent_id: agent, state, late, reason
 };
 
 export const takeEvent = (model, event) => {
-  model.events.push(event);
-  const { data } = event;
-  switch (event.event) {
-    case 'state':
-      model.state = data.to;
-      break;
-    case 'task':
-      takeTask(model, data);
-      break;
-    case 'final':
-      model.result = data;
-      break;
-    case 'error':
-      model.error = data;
-      break;
-  }
+  takeCommonEvent(model, event);
+  if (event.event === 'task') takeTask(model, event.data);
 };
 
 /** How many tasks stand where: {name, count} of each group. */

@@ -32,6 +32,38 @@ export const percent = (share) => `${Math.round(share * 100)}\u202f%`;
 /** "t-1 → t-2" of a code name, as words. */
 export const words = (name) => name.toLowerCase().replaceAll('_', ' ');
 
+/** What is known of work that begins in `state`, whatever its kind. */
+export const emptyModel = (state) => ({
+  status: null,
+  state,
+  result: null,
+  error: null,
+  /** Durable events in order. */
+  events: [],
+});
+
+/** The model with what the status of every kind says; until the stream has begun, it says where the work stands, too. */
+export const takeCommonStatus = (model, status) => {
+  model.status = status;
+  if (model.events.length === 0) model.state = status.state;
+  model.result ??= status.result;
+  model.error ??= status.error;
+  return model;
+};
+
+/** Where work stands, and how it has ended, as the events of every kind tell it. */
+export const takeCommonEvent = (model, told) => {
+  model.events.push(told);
+  const { event, data } = told;
+  if (event === 'state') model.state = data.to;
+  if (event === 'final') model.result = data;
+  if (event === 'error') model.error = data;
+};
+
+/** The request that people are asked at the moment, or null. */
+export const openRequest = ({ feedback, ended_at: endedAt }) =>
+  endedAt === null ? (feedback.findLast(({ state }) => state === 'open') ?? null) : null;
+
 export const emptyText = () => ({ attempt: 1, text: '', heard: 0, holed: false });
 
 /** Takes streamed text; returns false when text before it is missing, so that it has to be asked for again. */

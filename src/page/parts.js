@@ -107,6 +107,23 @@ export const FactList = ({ facts }) =>
       )}
   </dl>`;
 
+export const NumberField = ({ name, min, max, step = '1', value, set }) =>
+  html`<label
+    >${name}
+    <input
+      type="number"
+      min=${min}
+      max=${max}
+      step=${step}
+      required
+      value=${value}
+      onInput=${(event) => set(event.target.value)}
+  /></label>`;
+
+/** A share from 0 to 1. */
+export const ShareField = ({ name, value, set }) =>
+  html`<${NumberField} name=${name} min="0" max="1" step="0.05" value=${value} set=${set} />`;
+
 const height = 40;
 const width = 240;
 

@@ -1,6 +1,17 @@
 // What a person has seen of a refinement so far, as plain data and words; the views only draw it.
 import { spokenText } from './debate-model.js';
-import { appendText, describeCommon, emptyText, firstLine, headline, percent, words } from './model.js';
+import {
+  appendText,
+  describeCommon,
+  emptyModel,
+  emptyText,
+  firstLine,
+  headline,
+  percent,
+  takeCommonEvent,
+  takeCommonStatus,
+  words,
+} from './model.js';
 
 export const collection = 'refinements';
 export const lookEveryMs = 3_000;
@@ -9,37 +20,23 @@ const asking = new Set(['state', 'critique']);
 export const asksForStatus = ({ event }) => asking.has(event);
 
 export const createModel = () => ({
-  status: null,
-  state: 'S0',
+  ...emptyModel('S0'),
   /** From 1; 0: none has begun. */
   iteration: 0,
   /** By number, in order: {version, output, critique}. */
   versions: new Map(),
   /** Text that streams, by lane id: "generator#2" writes version 2, "critic#2" scores it. */
   lanes: new Map(),
-  result: null,
-  error: null,
-  /** Durable events in order. */
-  events: [],
 });
 
 export const takeStatus = (model, status) => {
-  model.status = status;
   for (const told of status.history) model.versions.set(told.version, { ...model.versions.get(told.version), ...told });
-  if (model.events.length === 0) {
-    model.state = status.state;
-    model.iteration = status.iteration;
-  }
-  model.result ??= status.result;
-  model.error ??= status.error;
+  if (model.events.length === 0) model.iteration = status.iteration;
+  return takeCommonStatus(model, status);
 };
 
 /** What a status alone tells: how it was at a checkpoint. */
-export const modelAt = (status) => {
-  const model = createModel();
-  takeStatus(model, status);
-  return model;
-};
+export const modelAt = (status) => takeStatus(createModel(), status);
 
 /** Takes text of generator or critic; returns false when text before it is missing. */
 export const takePartial = ({ lanes }, partial) => {
@@ -48,11 +45,10 @@ export const takePartial = ({ lanes }, partial) => {
 };
 
 export const takeEvent = (model, event) => {
-  model.events.push(event);
+  takeCommonEvent(model, event);
   const { data } = event;
   switch (event.event) {
     case 'state':
-      model.state = data.to;
       model.iteration = data.iteration;
       break;
     case 'version':
@@ -65,12 +61,6 @@ export const takeEvent = (model, event) => {
       model.versions.set(data.version, { ...version, critique: data });
       break;
     }
-    case 'final':
-      model.result = data;
-      break;
-    case 'error':
-      model.error = data;
-      break;
   }
 };
 

@@ -32,7 +32,3 @@ export const phasesOf = ({ phases, phase: present, ended_at: endedAt }) =>
       note: steps.length > 1 ? `${settled} of ${steps.length}` : '',
     };
   });
-
-/** The request that people are asked at the moment, or null. */
-export const openRequest = ({ feedback, ended_at: endedAt }) =>
-  endedAt === null ? (feedback.findLast(({ state }) => state === 'open') ?? null) : null;

@@ -1,6 +1,6 @@
 import { html } from '/vendor/htm-preact.js';
 import { FeedbackHistory, Refused } from './feedback-history.js';
-import { isEnded, ordinaryWaits, sentence } from './model.js';
+import { isEnded, openRequest, ordinaryWaits, sentence } from './model.js';
 import { FactList } from './parts.js';
 import { RequestPanel } from './request-panel.js';
 import * as runs from './run-model.js';
@@ -96,7 +96,7 @@ export const RunView = ({ id }) => {
   const work = useWork(runs, id);
   const { model } = work;
   const { status } = model;
-  const open = status && runs.openRequest(status);
+  const open = status && openRequest(status);
   const isLive = !isEnded(model);
   useFocusAfter(open?.request.request_id ?? null);
   return html`<${WorkPage}

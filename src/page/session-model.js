@@ -1,5 +1,16 @@
 // What a person has seen of a session so far, as plain data; the views only draw it.
-import { answerText, appendText, describeCommon, emptyText, firstLine, percent, words } from './model.js';
+import {
+  answerText,
+  appendText,
+  describeCommon,
+  emptyModel,
+  emptyText,
+  firstLine,
+  percent,
+  takeCommonEvent,
+  takeCommonStatus,
+  words,
+} from './model.js';
 
 export const collection = 'sessions';
 export const lookEveryMs = 1_500;
@@ -9,18 +20,13 @@ export const asksForStatus = () => false;
 export const endedLane = new Set(['FINALIZED', 'FAILED', 'REJECTED', 'CANCELLED']);
 
 export const createModel = () => ({
-  status: null,
-  state: 'INIT',
+  ...emptyModel('INIT'),
   agreement: 0,
   /** Agreement over time, a point per change. */
   course: [],
   lanes: new Map(),
   provisional: null,
   revision: null,
-  result: null,
-  error: null,
-  /** Durable events in order. */
-  events: [],
 });
 
 const laneOf = (model, laneId) => {
@@ -48,7 +54,7 @@ const moveAgreement = (model, agreement) => {
 
 /** Takes the gateway's status: it knows the lanes from the start, and figures that no event carries. */
 export const takeStatus = (model, status) => {
-  model.status = status;
+  takeCommonStatus(model, status);
   for (const told of status.lanes) {
     const lane = laneOf(model, told.lane_id);
     Object.assign(lane, { tier: told.tier, persona: told.persona_id, adapter: told.adapter, weight: told.weight });
@@ -60,8 +66,6 @@ export const takeStatus = (model, status) => {
   }
   model.state = status.state;
   moveAgreement(model, status.agreement);
-  model.result ??= status.result;
-  model.error ??= status.error;
   if (status.provisional?.expired && model.provisional?.number === status.provisional.number)
     model.provisional.expired = true;
 };
@@ -81,11 +85,11 @@ export const takePartial = (model, partial) => {
 };
 
 export const takeEvent = (model, event) => {
-  model.events.push(event);
+  takeCommonEvent(model, event);
   const { data } = event;
   switch (event.event) {
     case 'state':
-      model.state = data.to;
+    case 'final':
       moveAgreement(model, data.agreement);
       break;
     case 'lane': {
@@ -104,13 +108,6 @@ export const takeEvent = (model, event) => {
     case 'revision':
       model.revision = data;
       moveAgreement(model, data.agreement);
-      break;
-    case 'final':
-      model.result = data;
-      moveAgreement(model, data.agreement);
-      break;
-    case 'error':
-      model.error = data;
       break;
   }
 };

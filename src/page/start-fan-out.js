@@ -2,6 +2,7 @@ import { html, useState } from '/vendor/htm-preact.js';
 import { post } from './api.js';
 import { ActForm } from './dialog.js';
 import { workHref } from './links.js';
+import { NumberField, ShareField } from './parts.js';
 import { modelWorkers, simulatedWorkers } from './teams.js';
 import { useWhoAnswers, WhoAnswers } from './who-answers.js';
 
@@ -45,21 +46,8 @@ export const StartFanOut = () => {
       ></textarea>
       <${WhoAnswers} name="fan-out" simulated="simulated workers" who=${who} />
       <div class="pair">
-        <label
-          >At once
-          <input type="number" min="1" max="5" required value=${most} onInput=${(event) => setMost(event.target.value)}
-        /></label>
-        <label
-          >Share that is enough
-          <input
-            type="number"
-            min="0"
-            max="1"
-            step="0.05"
-            required
-            value=${ratio}
-            onInput=${(event) => setRatio(event.target.value)}
-        /></label>
+        <${NumberField} name="At once" min="1" max="5" value=${most} set=${setMost} />
+        <${ShareField} name="Share that is enough" value=${ratio} set=${setRatio} />
       </div>
     <//>
   </details>`;

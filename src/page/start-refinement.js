@@ -2,6 +2,7 @@ import { html, useState } from '/vendor/htm-preact.js';
 import { post } from './api.js';
 import { ActForm } from './dialog.js';
 import { workHref } from './links.js';
+import { NumberField, ShareField } from './parts.js';
 import { modelPair, simulatedPair } from './teams.js';
 import { useWhoAnswers, WhoAnswers } from './who-answers.js';
 
@@ -32,21 +33,8 @@ export const StartRefinement = () => {
       ></textarea>
       <${WhoAnswers} name="refine" simulated="a simulated pair" who=${who} />
       <div class="pair">
-        <label
-          >Versions at most
-          <input type="number" min="1" max="5" required value=${most} onInput=${(event) => setMost(event.target.value)}
-        /></label>
-        <label
-          >Good enough from
-          <input
-            type="number"
-            min="0"
-            max="1"
-            step="0.05"
-            required
-            value=${threshold}
-            onInput=${(event) => setThreshold(event.target.value)}
-        /></label>
+        <${NumberField} name="Versions at most" min="1" max="5" value=${most} set=${setMost} />
+        <${ShareField} name="Good enough from" value=${threshold} set=${setThreshold} />
       </div>
     <//>
   </details>`;

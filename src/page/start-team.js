@@ -2,6 +2,7 @@ import { html, useState } from '/vendor/htm-preact.js';
 import { post } from './api.js';
 import { ActForm } from './dialog.js';
 import { workHref } from './links.js';
+import { NumberField } from './parts.js';
 import { modelAgents, simulatedAgents } from './teams.js';
 import { useWhoAnswers, WhoAnswers } from './who-answers.js';
 
@@ -32,16 +33,7 @@ export const StartTeam = () => {
       ></textarea>
       <${WhoAnswers} name="team" simulated="simulated agents" who=${who} />
       <div class="pair">
-        <label
-          >Agents at once
-          <input
-            type="number"
-            min="1"
-            max="1000"
-            required
-            value=${most}
-            onInput=${(event) => setMost(event.target.value)}
-        /></label>
+        <${NumberField} name="Agents at once" min="1" max="1000" value=${most} set=${setMost} />
       </div>
       <label class="check"
         ><input type="checkbox" checked=${isKept} onChange=${(event) => setKept(event.target.checked)} /> Keep it open

@@ -1,5 +1,5 @@
 // What a person has seen of a team so far, as plain data; the views only draw it.
-import { appendText, emptyText } from './model.js';
+import { appendText, emptyModel, emptyText, takeCommonEvent, takeCommonStatus } from './model.js';
 
 export const collection = 'teams';
 export const lookEveryMs = 3_000;
@@ -10,14 +10,9 @@ export const asksForStatus = ({ event }, { agents }) =>
   asking.has(event) || (event !== 'log' && agents.size <= smallTeam);
 
 export const createModel = () => ({
-  status: null,
-  state: 'OPEN',
+  ...emptyModel('OPEN'),
   /** By id, in the order in which they were spawned. */
   agents: new Map(),
-  result: null,
-  error: null,
-  /** Durable events in order. */
-  events: [],
 });
 
 const newAgent = (agentId) => ({
@@ -65,7 +60,6 @@ const beginTurn = (agent, turns) => {
 };
 
 export const takeStatus = (model, status) => {
-  model.status = status;
   for (const told of status.agents) {
     const agent = agentIn(model, told.agent_id);
     if (isOlder(told, agent)) continue;
@@ -75,17 +69,11 @@ export const takeStatus = (model, status) => {
     agent.waitingFor = told.waiting_for;
     agent.waiting = told.waiting ?? null;
   }
-  if (model.events.length === 0) model.state = status.state;
-  model.result ??= status.result;
-  model.error ??= status.error;
+  return takeCommonStatus(model, status);
 };
 
 /** What a status alone tells: how it was at a checkpoint. */
-export const modelAt = (status) => {
-  const model = createModel();
-  takeStatus(model, status);
-  return model;
-};
+export const modelAt = (status) => takeStatus(createModel(), status);
 
 /** Takes text of an agent; returns false when text before it is missing. What is no agent's is not shown. */
 export const takePartial = ({ agents }, partial) => {
@@ -111,30 +99,10 @@ const forget = ({ agents }, agentId) => {
 };
 
 export const takeEvent = (model, event) => {
-  model.events.push(event);
-  const { data } = event;
-  switch (event.event) {
-    case 'state':
-      model.state = data.to;
-      break;
-    case 'agent':
-      takeAgent(model, data);
-      break;
-    case 'agent_removed':
-      forget(model, data.agent_id);
-      break;
-    case 'final':
-      model.result = data;
-      break;
-    case 'error':
-      model.error = data;
-      break;
-  }
+  takeCommonEvent(model, event);
+  if (event.event === 'agent') takeAgent(model, event.data);
+  if (event.event === 'agent_removed') forget(model, event.data.agent_id);
 };
-
-/** The request that people are asked at the moment, or null. */
-export const openRequest = ({ feedback, ended_at: endedAt }) =>
-  endedAt === null ? (feedback.findLast(({ state }) => state === 'open') ?? null) : null;
 
 /** What agents and people have said to each other, and the work that they gave each other, in order. */
 export const talkOf = ({ events }, agentId = null) =>

@@ -1,7 +1,7 @@
 import { html, useState } from '/vendor/htm-preact.js';
 import { pathOf, post } from './api.js';
 import { FeedbackHistory } from './feedback-history.js';
-import { firstLine, isEnded, ordinaryWaits, sentence } from './model.js';
+import { firstLine, isEnded, openRequest, ordinaryWaits, sentence } from './model.js';
 import { FactList, Faults } from './parts.js';
 import { RequestPanel } from './request-panel.js';
 import { Agents } from './team-agents.js';
@@ -124,7 +124,7 @@ export const TeamView = ({ id }) => {
   const { model } = work;
   const { status } = model;
   const isLive = !isEnded(model) && !model.result && !model.error;
-  const open = status && teams.openRequest(status);
+  const open = status && openRequest(status);
   useFocusAfter(open?.request.request_id ?? null);
   return html`<${WorkPage}
     kind=${teams}

@@ -25,7 +25,6 @@ interface TeamModel {
   takeEvent: (model: Model, event: TeamDurableEvent & { id: number }) => void;
   takePartial: (model: Model, partial: { lane_id: string; attempt: number; offset: number; text: string }) => boolean;
   talkOf: (model: Model, agentId?: string) => TeamDurableEvent[];
-  openRequest: (status: object) => object | null;
 }
 interface TeamTree {
   countsOf: (model: Model) => { name: string; count: number }[];
@@ -39,6 +38,7 @@ interface TeamWords {
 }
 const load = async <T>(file: string): Promise<T> => (await import(pathToFileURL(resolve('src/page', file)).href)) as T;
 const page = await load<TeamModel>('team-model.js');
+const { openRequest } = await load<{ openRequest: (status: object) => object | null }>('model.js');
 const tree = await load<TeamTree>('team-tree.js');
 const words = await load<TeamWords>('team-words.js');
 
@@ -178,9 +178,9 @@ describe('a team in words', () => {
 
   test('asks the open request, and nothing once it is over', () => {
     const feedback = ['open', 'answered'].map((state) => ({ state }));
-    expect(page.openRequest({ ended_at: null, feedback: [] })).toBeNull();
-    expect(page.openRequest({ ended_at: null, feedback })).toBe(feedback[0]);
-    expect(page.openRequest({ ended_at: at, feedback })).toBeNull();
+    expect(openRequest({ ended_at: null, feedback: [] })).toBeNull();
+    expect(openRequest({ ended_at: null, feedback })).toBe(feedback[0]);
+    expect(openRequest({ ended_at: at, feedback })).toBeNull();
   });
 
   test.each<[string, object, string | null]>([
