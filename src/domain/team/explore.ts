@@ -1,12 +1,17 @@
 import { explorerRights } from './inherited.js';
+import { messagesOf } from './context/book.js';
+import type { TurnEnd } from './outcome.js';
 import type { AgentPlan } from './setup.js';
 import { type AgentRecord, agentOf, type TeamState } from './state.js';
 
 /** Tools of an explorer: it looks, and changes nothing (spec 05). */
 export const exploreTools: readonly string[] = ['list_files', 'read_file', 'search_files'];
 
-const instructions = `You explore files for another agent. List, read and search as much as you need, several at once where you can. You cannot change anything.
-End with a summary that answers what was asked: what you found, where (path and line), and what you did not find.`;
+const instructions = (
+  maxRounds: number,
+): string => `You explore files for another agent. List, read and search as much as you need, several at once where you can. You cannot change anything.
+End with a summary that answers what was asked: what you found, where (path and line), and what you did not find.
+You are asked ${maxRounds === 1 ? 'once' : `at most ${maxRounds} times`}: ${maxRounds === 1 ? 'this answer' : 'the last answer'} has to be that summary. Say with every call what you have found so far.`;
 
 interface Asked {
   task: string;
@@ -32,7 +37,7 @@ export const explorerOf = (
   parent: plan.agentId,
   adapter: team.setup.explorer,
   ...(team.setup.explorerPrice && { price: team.setup.explorerPrice }),
-  instructions,
+  instructions: instructions(maxRounds),
   ...explorerRights(plan),
   tools: [...exploreTools],
   prompt: directory === null ? task : `${task}\n\nLook in ${directory}.`,
@@ -44,3 +49,24 @@ export const explorerOf = (
   folderOf: plan.folderOf ?? plan.agentId,
   explores: true,
 });
+
+/** What an agent has said last in its context; null: nothing. */
+const saidLast = ({ contexts }: Pick<TeamState, 'contexts'>, agentId: string): string | null =>
+  messagesOf(contexts, agentId).findLast(({ role, content }) => role === 'assistant' && content.trim() !== '')
+    ?.content ?? null;
+
+/**
+ * How an explorer's turn ends for whoever asked it: what it had found by its last round is its answer, marked as unfinished, where it
+ * has said anything; of one that failed otherwise what it had said is kept beside the error. What it leaves stands in its context.
+ */
+export const explored = (
+  team: Pick<TeamState, 'contexts'>,
+  { plan }: AgentRecord,
+  { end, text }: { end: TurnEnd; text: string | null },
+): { end: TurnEnd; text: string | null } => {
+  if (!plan.explores || end.as === 'completed') return { end, text };
+  const said = text !== null && text.trim() !== '' ? text : saidLast(team, plan.agentId);
+  if (said === null || end.error.code !== 'round_limit') return { end, text: said };
+  const result = `${said}\n\n[unfinished: it was asked ${plan.maxRounds} times, the most that it may be, and still wanted to look further]`;
+  return { end: { as: 'completed', result }, text: null };
+};

@@ -1,6 +1,7 @@
 import type { AgentEventName } from './agent-machine.js';
 import { askInContext, leaveQuestion } from './contexts.js';
 import { moveAgent, replaceAgent, type TeamDraft } from './draft.js';
+import { explored } from './explore.js';
 import type { TurnEnd } from './outcome.js';
 import { offerCall } from './spending.js';
 import { type AgentRecord, hasEnded, isIdle, type Turn } from './state.js';
@@ -53,7 +54,8 @@ const eventOf = { completed: 'COMPLETE', failed: 'FAIL', cancelled: 'ABORT' } as
 >;
 
 /** A turn has ended by itself: held where the agent is paused, else followed by what was asked meanwhile. */
-export const endTurn = (draft: TeamDraft, agent: AgentRecord, end: TurnEnd, text: string | null): void => {
+export const endTurn = (draft: TeamDraft, agent: AgentRecord, how: TurnEnd, said: string | null): void => {
+  const { end, text } = explored(draft.team, agent, { end: how, text: said });
   const kept = end.as === 'completed' ? null : text;
   if (agent.state === 'PAUSED') {
     moveAgent(draft, agent, eventOf[end.as], { held: end, text: kept });

@@ -94,6 +94,36 @@ describe('a call of a turn', () => {
     expect(answerTo(play, callId)).toMatchObject({ agents: [{ id: 'explore-2', result: 'In src/main.ts.' }] });
   });
 
+  test.each([
+    ['what its last answer said', 'In src/main.ts.', [], 'In src/main.ts.'],
+    ['what it said before that, where that only called tools', '', ['In src.', ' '], 'In src.'],
+  ])('that explores is answered with %s by its last round, and told that it is unfinished', (_, text, before, kept) => {
+    const play = new TeamPlay([plan('a')]);
+    const { callId } = call(play, 'a', 'delegate_explore_task', { task: 'Where is main?', max_iterations: 2 });
+    const wrote = before.map((content) => ({ role: 'assistant' as const, content }));
+    const outcome = { type: 'thrown' as const, code: 'round_limit', message: 'asked 2 times' };
+    const { run } = play.agent('explore-2').turn!;
+    const usage = { tokens: 0, usdMicros: 0 };
+    play.take({ type: 'ENDED', agentId: 'explore-2', run, outcome, text, usage, wrote });
+    const result = `${kept}\n\n[unfinished: it was asked 2 times, the most that it may be, and still wanted to look further]`;
+    expect(answerTo(play, callId)).toMatchObject({ agents: [{ id: 'explore-2', state: 'COMPLETED', result }] });
+  });
+
+  test.each([
+    ['round_limit', [], undefined],
+    ['EBUDGET', [{ role: 'assistant' as const, content: 'In src.' }], 'In src.'],
+  ])('that explores is told the failure %s, with what its explorer had said, if anything', (code, wrote, said) => {
+    const play = new TeamPlay([plan('a')]);
+    const { callId } = call(play, 'a', 'delegate_explore_task', { task: 'Where is main?' });
+    const { run } = play.agent('explore-2').turn!;
+    const outcome = { type: 'thrown' as const, code, message: 'no more' };
+    const usage = { tokens: 0, usdMicros: 0 };
+    play.take({ type: 'ENDED', agentId: 'explore-2', run, outcome, text: '', usage, wrote });
+    const [agent] = (answerTo(play, callId) as { agents: Record<string, unknown>[] }).agents;
+    expect(agent).toMatchObject({ state: 'FAILED', error: 'no more' });
+    expect(agent?.['partial_text']).toBe(said);
+  });
+
   test('leaves no agent behind once it has explored, so that a team may explore as often as it likes', () => {
     const play = new TeamPlay([plan('a'), plan('b')]);
     const explore = () => call(play, 'a', 'delegate_explore_task', { task: 'Where is main?' });
