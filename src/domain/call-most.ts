@@ -4,7 +4,7 @@ import { wholeMicros } from './ledger/prices.js';
 import type { LedgerState } from './ledger/state.js';
 import { estimateOf, type PricedCall, pricedCall } from './priced-call.js';
 import { scriptedUse } from './scripted-use.js';
-import type { Operator } from './session/setup.js';
+import type { Amount, Operator } from './session/setup.js';
 import { type Held, holdCall, limitsOf } from './work-account.js';
 
 /** The most that a call of an agent can use, whatever its prompt. */
@@ -36,8 +36,23 @@ const simulated = ({ answer, wrong_answers: wrong = [] }: SimulatedAdapter): Pri
   };
 };
 
-/** @see CallMost */
+const larger = (a: Amount, b: Amount): Amount => ({
+  tokens: Math.max(a.tokens, b.tokens),
+  usdMicros: Math.max(a.usdMicros, b.usdMicros),
+});
+
+/** @see CallMost. Never less than what a call is likely to use. */
 export const mostOfCalls = (operator: Operator, tenant: string, adapter: Adapter): CallMost => {
+  const most = byKind(operator, tenant, adapter);
+  const likely = pricedCall(operator, tenant, adapter).priced;
+  return {
+    ...most,
+    estimate: larger(most.estimate, likely.estimate),
+    per1000Characters: larger(most.per1000Characters, likely.per1000Characters),
+  };
+};
+
+const byKind = (operator: Operator, tenant: string, adapter: Adapter): CallMost => {
   switch (adapter.kind) {
     case 'openai':
     case 'anthropic':
