@@ -126,7 +126,6 @@ const statusLines = (status: CoordinatorStatus): string[] => [
 export const coordinatorPresenter: Presenter<'coordinator'> = {
   kind: 'coordinator',
   statusLines,
-  startedLines: () => [],
   watch: (terminal) => {
     let report: Aggregation | null = null;
     const lines = (told: NumberedCoordinatorEvent): string[] => {

@@ -3,7 +3,7 @@ import type { DebateResult, DebateStatus, Statement, Vote } from '../contracts/d
 import type { RollbackReport, TaskReport } from '../contracts/execution.js';
 import type { Approval } from '../contracts/feedback.js';
 import type { Task, Undo } from '../contracts/plan.js';
-import { errorLines, headline, percent, restoredLines, spentLine } from './lines.js';
+import { answeredLine, errorLines, headline, percent, restoredLines, spentLine } from './lines.js';
 import { type Presenter, watchByLines } from './presenter.js';
 
 const shellWord = (word: string): string =>
@@ -130,9 +130,7 @@ const eventLines = ({ event, data }: NumberedDebateEvent): string[] => {
     case 'feedback_requested':
       return [`? ${headline(data.request.prompt, 120)}  (${data.request.request_id})`];
     case 'feedback_received':
-      return [
-        `  answer    ${data.answer.response} by ${data.answer.provided_by}${data.answer.comment ? `: ${headline(data.answer.comment)}` : ''}`,
-      ];
+      return [answeredLine(data.answer)];
     case 'budget':
       return [`  budget    ${data.role} may not speak: ${data.message}`];
     case 'final':
@@ -179,7 +177,6 @@ const statusLines = (status: DebateStatus): string[] => [
 export const debatePresenter: Presenter<'debate'> = {
   kind: 'debate',
   statusLines,
-  startedLines: () => [],
   watch: watchByLines<'debate'>(eventLines, ({ id, lifecycle, result }) =>
     lifecycle === 'cancelled' && !result ? [`debate ${id} was cancelled`] : [],
   ),

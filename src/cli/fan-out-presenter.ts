@@ -74,7 +74,6 @@ const statusLines = (status: FanOutStatus): string[] => [
 export const fanOutPresenter: Presenter<'fan-out'> = {
   kind: 'fan-out',
   statusLines,
-  startedLines: () => [],
   watch: watchByLines<'fan-out'>(eventLines, ({ id, lifecycle, result }) => [
     ...(lifecycle === 'cancelled' ? [`fan-out ${id} was cancelled`] : []),
     ...(result ? [answerText(result.value)] : []),

@@ -1,3 +1,4 @@
+import type { FeedbackAnswer } from '../contracts/feedback.js';
 import type { SessionResult, SessionStatus } from '../contracts/session-status.js';
 import type { Links, Spend } from '../contracts/work.js';
 import type { Heard } from './follow.js';
@@ -23,6 +24,10 @@ export const errorLines = ({ error }: { error: { code: string; message: string }
   error ? [`error: ${error.code}: ${error.message}`] : [];
 export const spentLine = ({ spend, links }: { spend: Spend; links: Links }): string =>
   `spent ${spend.tokens} tokens, $${spend.usd}; Web UI ${links.web_ui}`;
+
+/** An answer of a person; `width` is that of the first column. */
+export const answeredLine = ({ response, provided_by: person, comment }: FeedbackAnswer, width = 9): string =>
+  `  ${'answer'.padEnd(width)} ${response} by ${person}${comment ? `: ${headline(comment)}` : ''}`;
 
 /** A return to an earlier point. */
 export const restoredLines = ({

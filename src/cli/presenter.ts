@@ -16,8 +16,8 @@ export interface Watcher<K extends ClientKind> {
 export interface Presenter<K extends ClientKind> {
   kind: K;
   statusLines(status: KindTypes[K]['status']): string[];
-  /** What else a start answers with, a line each. */
-  startedLines(started: KindTypes[K]['started']): string[];
+  /** What else a start answers with, a line each; left out: nothing. */
+  startedLines?(started: KindTypes[K]['started']): string[];
   /** @param terminal where a live picture may be drawn in place of lines; null: lines only */
   watch(terminal: ScreenTarget | null): Watcher<K>;
 }

@@ -69,7 +69,6 @@ const statusLines = (status: RefinementStatus): string[] => [
 export const refinementPresenter: Presenter<'refinement'> = {
   kind: 'refinement',
   statusLines,
-  startedLines: () => [],
   watch: watchByLines<'refinement'>(eventLines, ({ id, lifecycle, best }) => [
     ...(lifecycle === 'cancelled' ? [`refinement ${id} was cancelled`] : []),
     ...(best ? [answerText(best.output)] : []),

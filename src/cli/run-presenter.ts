@@ -1,6 +1,6 @@
 import type { NumberedRunEvent } from '../contracts/run-events.js';
 import type { RunFeedback, RunResult, RunStatus } from '../contracts/run-status.js';
-import { errorLines, headline, restoredLines, spentLine, waitingLines } from './lines.js';
+import { answeredLine, errorLines, headline, restoredLines, spentLine, waitingLines } from './lines.js';
 import { type Presenter, watchByLines } from './presenter.js';
 
 const marks = {
@@ -42,9 +42,7 @@ const eventLines = ({ event, data }: NumberedRunEvent): string[] => {
         `? ${headline(data.request.prompt, 120)}  (${data.request.request_id}: ${data.request.options.map(({ value }) => value).join(', ') || 'a text'})`,
       ];
     case 'feedback_received':
-      return [
-        `  answer    ${data.answer.response} by ${data.answer.provided_by}${data.answer.comment ? `: ${headline(data.answer.comment)}` : ''}`,
-      ];
+      return [answeredLine(data.answer)];
     case 'feedback_expired':
       return [`  answer    nobody answered ${data.request_id} in time; it counts as ${data.counts_as}`];
     case 'budget':
@@ -86,6 +84,5 @@ const statusLines = (status: RunStatus): string[] => [
 export const runPresenter: Presenter<'run'> = {
   kind: 'run',
   statusLines,
-  startedLines: () => [],
   watch: watchByLines<'run'>(eventLines, () => []),
 };

@@ -10,7 +10,7 @@ import type {
   TeamStatus,
 } from '../contracts/team-status.js';
 import type { Heard } from './follow.js';
-import { errorLines, headline, restoredLines, spentLine, waitingLines } from './lines.js';
+import { answeredLine, errorLines, headline, restoredLines, spentLine, waitingLines } from './lines.js';
 import type { Presenter } from './presenter.js';
 import { createScreen } from './screen.js';
 import { type Placed, treeName, treeOf } from './team-tree.js';
@@ -148,9 +148,7 @@ const eventLines = ({ event, data }: NumberedTeamEvent, view: TeamView): string[
         `? ${headline(data.request.prompt, 120)}  (${data.request.request_id}: ${data.request.options.map(({ value }) => value).join(', ')})`,
       ];
     case 'feedback_received':
-      return [
-        `  answer       ${data.answer.response} by ${data.answer.provided_by}${data.answer.comment ? `: ${headline(data.answer.comment)}` : ''}`,
-      ];
+      return [answeredLine(data.answer, 12)];
     case 'budget':
       return [`  budget       ${data.message}`];
   }
@@ -212,7 +210,6 @@ const statusLines = (status: TeamStatus): string[] => [
 export const teamPresenter: Presenter<'team'> = {
   kind: 'team',
   statusLines,
-  startedLines: () => [],
   watch: (terminal) => {
     const view = emptyTeam();
     const beginnings = createBeginnings(view);

@@ -20,7 +20,7 @@ export const startWork = async <K extends ClientKind>(
     context.out(started.id);
     context.note(`  parley ${kind} follow ${started.id}    watch it`);
     context.note(`  ${started.web_ui_url}`);
-    for (const line of presenter.startedLines(started)) context.out(line);
+    for (const line of presenter.startedLines?.(started) ?? []) context.out(line);
   }
   return exitCodes.ok;
 };
