@@ -56,6 +56,8 @@ export interface AskModelInput extends ToolOwner {
   overrides: Record<string, Json>;
   /** Milliseconds; left out: longestModelCallMs. */
   timeoutMs?: number;
+  /** That the budget of its team leaves it, in milliseconds from when it was wanted; left out: no limit. */
+  timeLeftMs?: number;
   /** How many calls of this agent's model have ended before. */
   callsBefore: number;
   /** How often its team went back to an earlier point; left out: never. */
@@ -74,7 +76,15 @@ export type AskedModel =
 type Called =
   | { type: 'said'; reading: Reading; answer: Json; usage: Amount }
   /** `text`: what had come by then; null: nothing. */
-  | { type: 'failed'; code: string; message: string; text: string | null; usage: Amount };
+  | {
+      type: 'failed';
+      code: string;
+      message: string;
+      text: string | null;
+      usage: Amount;
+      /** It took all the time that the budget had left. */
+      isOutOfTime?: true;
+    };
 
 export interface AskModelPorts extends ToldCallPorts, StopHintPorts {
   /** Who may use which model, and what it costs. */
@@ -129,21 +139,30 @@ export const askModel = async (input: AskModelInput, ports: AskModelPorts): Prom
   const hint = stopHint(ports, input.agentId);
   try {
     const { read, messages } = input;
-    if (!read) return await callModel(input, hint.signal, ports);
+    if (!read)
+      return await callModel(input, { stopped: hint.signal, endsAt: endOf(input.timeLeftMs, waitedMs()) }, ports);
     const word = await beating(() =>
       ports.teamReads.read(input.workId, read, lingering(Context.current().cancellationSignal)),
     );
     if (word.type !== 'VIEW') return { type: 'unasked', word };
+    const endsAt = endOf(word.timeLeftMs);
     if (hint.signal.aborted || Context.current().cancellationDetails?.cancelRequested)
       return { type: 'failed', code: 'cancelled', message: cancelledWords, text: null, usage: noAmount, asked: word };
     const overrides = { ...input.overrides, ...(word.model !== undefined && { model: word.model }) };
     const asked = { ...input, overrides, messages: viewed(messages, word.view) };
-    const called = await callModel(asked, hint.signal, ports);
+    const called = await callModel(asked, { stopped: hint.signal, endsAt }, ports);
     return { ...called, asked: word };
   } finally {
     hint.release();
   }
 };
+
+/** Since it was wanted: another try has no more time than the first, nor one that no worker took for a while. */
+const waitedMs = (): number => Math.max(0, Date.now() - Context.current().info.scheduledTimestampMs);
+
+/** When a call's time is over, by this process's own clock; null: never. */
+const endOf = (timeLeftMs: number | undefined, waited = 0): number | null =>
+  timeLeftMs === undefined ? null : performance.now() + timeLeftMs - waited;
 
 const cancelledWords = 'the call was cancelled';
 
@@ -174,7 +193,11 @@ const folderFor = async (
  * call is made again. One that is cancelled ends at once and says `cancelled`, with what had come by then.
  * @throws ApplicationFailure invalid_request for overrides that no spawn would have taken
  */
-const callModel = async (input: AskModelInput, stopped: AbortSignal, ports: AskModelPorts): Promise<Called> => {
+const callModel = async (
+  input: AskModelInput,
+  { stopped, endsAt }: { stopped: AbortSignal; endsAt: number | null },
+  ports: AskModelPorts,
+): Promise<Called> => {
   const {
     workId,
     traceId,
@@ -226,7 +249,8 @@ const callModel = async (input: AskModelInput, stopped: AbortSignal, ports: AskM
   try {
     return await beating((signal) =>
       inSpan(role, about, workContext({ id: workId, traceId }), async (span, trace): Promise<Called> => {
-        const late = AbortSignal.timeout(timeoutMs);
+        const leftMs = endsAt === null ? Infinity : Math.max(0, Math.ceil(endsAt - performance.now()));
+        const late = AbortSignal.timeout(Math.min(timeoutMs, leftMs));
         const endless = new AbortController();
         const began = performance.now();
         const ended = <T extends Called>(asked: T): T => {
@@ -239,18 +263,22 @@ const callModel = async (input: AskModelInput, stopped: AbortSignal, ports: AskM
           metrics.spent(adapter, usage);
           return usage;
         };
-        const failed = (code: string, message: string, usage: Amount): Called => {
+        const failed = (code: string, message: string, usage: Amount): Extract<Called, { type: 'failed' }> => {
           failSpan(span, code);
           // An error of a call says its code twice, in front of its words too.
           const words = message.replace(`${code}: `, '');
           return ended({
-            type: 'failed',
+            type: 'failed' as const,
             code,
             message: words,
             text: text === '' ? null : text.slice(0, maxKept),
             usage,
           });
         };
+        const outOfTime = (usage: Amount): Called => ({
+          ...failed('EBUDGET', 'the time that its budget had left was over', usage),
+          isOutOfTime: true,
+        });
         const hear = (piece: string, arrivedAt: number): void => {
           text += piece;
           if (text.length > maxHeard) endless.abort();
@@ -261,6 +289,7 @@ const callModel = async (input: AskModelInput, stopped: AbortSignal, ports: AskM
         const faults = read.overrides.model === undefined ? [] : pricedCall(operator, tenant, adapter).faults;
         if (faults.length > 0)
           return failed('invalid_request', `model_overrides.model: ${faults.join('; ')}`, noAmount);
+        if (leftMs === 0) return outOfTime(noAmount);
         let answered: Answered;
         try {
           const folder = await folderFor(input, ports);
@@ -277,6 +306,7 @@ const callModel = async (input: AskModelInput, stopped: AbortSignal, ports: AskM
           const isStopped = stopped.aborted || context.cancellationDetails?.cancelRequested === true;
           if (signal.aborted && !isStopped) throw error;
           if (isStopped) return failed('cancelled', cancelledWords, usage);
+          if (late.aborted && leftMs <= timeoutMs) return outOfTime(usage);
           if (late.aborted) return failed('ETIMEOUT', `no answer within ${timeoutMs} ms`, usage);
           if (endless.signal.aborted)
             return failed('EPROTO', `it said more than ${maxHeard} characters without coming to an answer`, usage);

@@ -243,26 +243,24 @@ export class AgentTurns {
   }
 
   private begin(effect: RunTurn): void {
-    const { agentId, run, asked, model } = effect;
+    const { agentId, run, asked, model, timeLeftMs } = effect;
     if ('refused' in asked) return this.thrown(agentId, run, asked.code, asked.refused);
     const turn = this.newTurn(agentId, run);
     this.underWay.set(run, turn);
-    turn.started = this.start(turn, asked.view, model);
+    turn.started = this.start(turn, asked.view, {
+      ...(model !== undefined && { model }),
+      ...(timeLeftMs !== undefined && { timeLeftMs }),
+    });
   }
 
   /** Never rejects: a turn that cannot be started has failed. */
-  private async start(turn: Turn, view: ContextView, model?: string): Promise<void> {
+  private async start(turn: Turn, view: ContextView, call: Pick<RunTurn, 'model' | 'timeLeftMs'>): Promise<void> {
     const { agentId, run } = turn;
     const epoch = this.options.epoch();
     try {
       const place = this.needsPlace(agentId) ? await this.place() : noPlace;
       const tellsEnd = this.isMoving;
-      const start = turnStart(this.options.state(), turn, view, {
-        epoch,
-        place,
-        tellsEnd,
-        ...(model !== undefined && { model }),
-      });
+      const start = turnStart(this.options.state(), turn, view, { epoch, place, tellsEnd, ...call });
       if (!start) throw new Error(`agent ${agentId} was cleaned up before it began`);
       const child = await startChild<typeof agent>(agentWorkflowType, {
         workflowId: this.idOf(agentId, run),
@@ -343,7 +341,13 @@ export class AgentTurns {
 
 const stopWord = { type: 'STOP' as const, message: 'its team went back to an earlier point', text: null };
 
-const wordOf = ({ step, read, model }: Extract<TeamEffect, { type: 'answer_read' }>) =>
+const wordOf = ({ step, read, model, timeLeftMs }: Extract<TeamEffect, { type: 'answer_read' }>) =>
   'view' in read
-    ? { type: 'VIEW' as const, step, view: read.view, ...(model !== undefined && { model }) }
+    ? {
+        type: 'VIEW' as const,
+        step,
+        view: read.view,
+        ...(model !== undefined && { model }),
+        ...(timeLeftMs !== undefined && { timeLeftMs }),
+      }
     : { type: 'NO_ROOM' as const, step, code: read.code, message: read.refused };

@@ -48,7 +48,7 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
     throw refusal('invalid_request', 'an agent is started by its team; start a team with POST /v1/teams');
   const { teamId, agentId, run, epoch, maxRounds, approvals } = start;
   const state: AgentRun = carried ?? {
-    turn: openTurn({ teamId, agentId, run, maxRounds, approvals }, start.view, start.model),
+    turn: openTurn({ teamId, agentId, run, maxRounds, approvals }, start.view, start),
     inbox: [{ type: 'START' }],
     wanted: [],
     tellsEnd: start.tellsEnd,
@@ -98,8 +98,9 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
       return { type: 'CALLED', callId, answer };
     }
     const { round, read } = effect;
-    // One that reads first is told by what model it is answered.
+    // One that reads first is told by what model it is answered, and within what time.
     const model = read ? undefined : state.turn.model;
+    const timeLeftMs = read ? undefined : state.turn.timeLeftMs;
     const summary = round === 1 ? agentId : `${agentId}, round ${round}`;
     // A program works where the agent's files are; any worker asks a model.
     const isProgram = start.adapter.kind === 'command';
@@ -123,6 +124,7 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
         callsBefore: start.callsBefore + round - 1,
         answerId: `call-${run}-${round}${start.wentBack ? `-${start.wentBack}` : ''}`,
         ...(isProgram && { folderOf: start.folderOf, workspace }),
+        ...(timeLeftMs !== undefined && { timeLeftMs }),
         ...(epoch > 0 && { epoch }),
         ...(read && { read: { epoch, event: { ...read, type: 'READ', agentId, run } } }),
       },

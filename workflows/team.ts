@@ -3,11 +3,12 @@ import { noAmount } from '../src/domain/budget.js';
 import type { Json } from '../src/contracts/frames.js';
 import type { TeamStatus } from '../src/contracts/team-status.js';
 import { contextInfo } from '../src/domain/team/context/info.js';
+import { nextClockDue } from '../src/domain/team/clocks.js';
 import type { CallAnswer, TeamEffect, TeamEvent } from '../src/domain/team/effects.js';
 import { answerRefusal, nextAskDue, openRequest } from '../src/domain/team/permissions.js';
 import type { TeamSetup } from '../src/domain/team/setup.js';
 import { queueDepth } from '../src/domain/team/slot-use.js';
-import { isUsedUp } from '../src/domain/team/spending.js';
+import { isUsedUp, timeLeftOfTeam } from '../src/domain/team/spending.js';
 import { isOver, openTeamState, type TeamState } from '../src/domain/team/state.js';
 import { stepTeam } from '../src/domain/team/team.js';
 import { teamTurns } from '../src/domain/team/team-turns.js';
@@ -41,7 +42,7 @@ const teamKind: WorkKind<TeamState, TeamWorkEvent, TeamWorkEffect, TeamStatus> =
     return { work, effects: [...effects, ...answered], events };
   },
   isOver,
-  nextDue: (team) => least(nextDue(team), nextAskDue(team)),
+  nextDue: (team) => least(least(nextDue(team), nextAskDue(team)), nextClockDue(team)),
   status: teamStatus,
   details: teamDetails,
   waitingFor: (team) => describeWaiting(team)?.for ?? null,
@@ -174,7 +175,8 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
       gaps: { fragment_ms: 500, message_ms: 5_000 },
     };
     try {
-      const { answer, usage } = await calls(liteTimeoutMs).askAgent.executeWithOptions({ summary: liteId }, [input]);
+      const timeoutMs = least(liteTimeoutMs, timeLeftOfTeam(state.work)) ?? liteTimeoutMs;
+      const { answer, usage } = await calls(timeoutMs).askAgent.executeWithOptions({ summary: liteId }, [input]);
       return heard(answer, usage);
     } catch (error) {
       // One that fails is skipped (details 3.4); its activity stands in the history with the reason.

@@ -73,8 +73,9 @@ export const givenLimitsSchema = z
   .strictObject({
     max_tokens: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER).optional(),
     max_usd: z.number().gt(0).max(1_000_000).optional(),
+    max_seconds: z.number().int().min(1).max(31_536_000).optional(),
   })
-  .refine((limits) => Object.keys(limits).length > 0, 'must hold max_usd or max_tokens')
+  .refine((limits) => Object.keys(limits).length > 0, 'must hold max_usd, max_tokens or max_seconds')
   .meta({
     id: 'GivenLimits',
     description: 'With `approve`, to a team that asks for more: in place of the limits that it proposes.',

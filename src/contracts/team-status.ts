@@ -3,7 +3,7 @@ import { approvalSchema } from './feedback.js';
 import { budgetSteps } from '../domain/ledger/state.js';
 import { agentStateNames, teamStateNames } from '../domain/team/state-names.js';
 import { contextCategorySchema } from './team.js';
-import { lifecycleSchema, linksSchema, spendSchema, waitingSchema, workIdSchema } from './work.js';
+import { lifecycleSchema, linksSchema, spendSchema, timeUsedField, waitingSchema, workIdSchema } from './work.js';
 
 export const agentStateSchema = z.enum(agentStateNames);
 export type AgentStateName = z.infer<typeof agentStateSchema>;
@@ -22,19 +22,6 @@ const budgetLimitsSchema = z.strictObject({
   max_usd: z.string().nullable().meta({ description: 'US dollars, decimal.' }),
   max_seconds: count.optional().meta({ description: 'Left out: time has no limit.' }),
 });
-
-/** How a limit of time stands. */
-export const budgetTimeSchema = z
-  .strictObject({
-    elapsed_ms: count.meta({ description: 'Without what was waited for persons, or with nothing to do.' }),
-    left_ms: count,
-    clock: z.enum(['running', 'held']).meta({
-      description: 'held: nobody whose budget it is is at work, or all of them wait for persons or are paused.',
-    }),
-    at: z.iso.datetime().meta({ description: 'When it stood so.' }),
-  })
-  .meta({ id: 'BudgetTime' });
-export type BudgetTime = z.infer<typeof budgetTimeSchema>;
 
 /** What people are asked who may let a budget grow. */
 export const askedBudgetSchema = z
@@ -59,7 +46,7 @@ export const budgetStatusSchema = z
     when_used_up: z.enum(['stop', 'ask']),
     spent: spendSchema,
     reserved: spendSchema.meta({ description: 'Held for calls that are under way.' }),
-    time: budgetTimeSchema.optional().meta({ description: 'Left out: time has no limit.' }),
+    time: timeUsedField,
     steps: z.array(z.enum(budgetSteps)).meta({ description: 'Reached, with the limits that are in force.' }),
     state: z.enum(['open', 'asking', 'stopped']).meta({
       description:

@@ -5,7 +5,7 @@ import { adapterSchema } from './adapter.js';
 import { sandboxOptionsSchema } from './execution.js';
 import { approvalPolicySchema } from './feedback.js';
 import { templateSchema } from './template.js';
-import { budgetSchema, startCommon, startedSchema } from './work.js';
+import { maxSecondsSchema, startCommon, startedSchema, timedBudgetSchema } from './work.js';
 
 /** Agents that one team may have at a time, ended ones that nobody has cleaned up included. */
 export const maxTeamAgents = 1_000;
@@ -83,7 +83,11 @@ const stepShareSchema = z.number().min(0.01).max(1);
 /** Limits, and what happens as they come near (spec 08 "Budget ledger … steps: warn, cheaper model, ask a person, stop"). */
 export const teamBudgetSchema = z
   .strictObject({
-    ...budgetSchema.shape,
+    ...timedBudgetSchema.shape,
+    max_seconds: maxSecondsSchema.optional().meta({
+      description:
+        'Seconds in which an agent is at work, up to a year: it runs while any of them is, or waits for anything but a person. A call of a model that is under way at its end is ended.',
+    }),
     warn_at: stepShareSchema.default(0.8).meta({
       description: 'Part of a limit from which the event `budget` tells that it is nearly used up, in whole percent.',
     }),
@@ -100,13 +104,13 @@ export const teamBudgetSchema = z
     }),
   })
   .superRefine((budget, context) => {
-    const { cheaper_at: at, cheaper_model: model, max_tokens: tokens, max_usd: usd } = budget;
+    const { cheaper_at: at, cheaper_model: model, max_tokens: tokens, max_usd: usd, max_seconds: seconds } = budget;
     const fault = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });
     if (at !== undefined && model === undefined) fault('cheaper_model', 'is missing: say which model is cheaper');
     if (tokens !== undefined || usd !== undefined) return;
-    const of = 'has no effect without max_tokens or max_usd';
-    if (at !== undefined) fault('cheaper_at', of);
-    if (budget.when_used_up === 'ask') fault('when_used_up', of);
+    if (at !== undefined) fault('cheaper_at', 'has no effect without max_tokens or max_usd: no model saves time');
+    if (budget.when_used_up === 'ask' && seconds === undefined)
+      fault('when_used_up', 'has no effect without max_tokens, max_usd or max_seconds');
   })
   .meta({ id: 'TeamBudget' });
 export type TeamBudgetBody = z.infer<typeof teamBudgetSchema>;

@@ -286,17 +286,22 @@ export const refusalError = ({ code, message }: FeedbackRefusal): ParleyError =>
     },
   });
 
+const yearSeconds = 31_536_000;
+
 /** Limits as a signal has them; undefined: none, null: they are none. */
 const limitsIn = (value: unknown): GivenLimits | null | undefined => {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'object' || Array.isArray(value)) return null;
-  const { max_tokens: tokens, max_usd: money, ...rest } = value as Record<string, unknown>;
-  if (Object.keys(rest).length > 0 || (tokens === undefined && money === undefined)) return null;
+  const { max_tokens: tokens, max_usd: money, max_seconds: seconds, ...rest } = value as Record<string, unknown>;
+  if (Object.keys(rest).length > 0 || [tokens, money, seconds].every((limit) => limit === undefined)) return null;
   const limits: GivenLimits = {};
   if (typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens > 0) limits.max_tokens = tokens;
   else if (tokens !== undefined) return null;
   if (typeof money === 'number' && money > 0 && money <= 1_000_000) limits.max_usd = money;
   else if (money !== undefined) return null;
+  if (typeof seconds === 'number' && Number.isInteger(seconds) && seconds > 0 && seconds <= yearSeconds)
+    limits.max_seconds = seconds;
+  else if (seconds !== undefined) return null;
   return limits;
 };
 
@@ -321,7 +326,7 @@ export const readFeedbackSignal = (value: unknown, source: FeedbackSource = 'sig
     return `feedback needs ${missing.join(' and ')} as text, such as ${example}.`;
   const limits = limitsIn(fields['limits']);
   if (limits === null)
-    return 'limits must be an object such as {"max_usd":5} or {"max_tokens":20000}, of numbers above 0.';
+    return 'limits must be an object such as {"max_usd":5}, {"max_tokens":20000} or {"max_seconds":600}, of numbers above 0.';
   return {
     request_id: requestId.slice(0, 128),
     response: response.slice(0, 20_000),

@@ -78,8 +78,9 @@ const start = (
   attempt = 1,
   metrics = createWorkMetrics(new Registry()),
   read: AskModelPorts['teamReads']['read'] = () => Promise.reject(new Error('nobody asked for a read')),
+  scheduledTimestampMs = Date.now(),
 ): Asking => {
-  const environment = new MockActivityEnvironment({ attempt });
+  const environment = new MockActivityEnvironment({ attempt, scheduledTimestampMs });
   const bus = new LocalBus();
   const told: PartialEvent[] = [];
   bus.subscribe(input.workId, (heard) => {
@@ -326,6 +327,21 @@ describe('an agent', () => {
       message: 'no answer within 500 ms',
       text: 'blue, si',
     });
+  });
+
+  const outOfTime = { type: 'failed', code: 'EBUDGET', isOutOfTime: true };
+  test.each<[string, Partial<AskModelInput>, object]>([
+    ['that is less than its own', { timeLeftMs: 500 }, { ...outOfTime, text: 'blue, si' }],
+    ['that is more than its own', { timeLeftMs: 60_000, timeoutMs: 500 }, { code: 'ETIMEOUT', text: 'blue, si' }],
+    ['of which nothing is left', { timeLeftMs: 0 }, { ...outOfTime, text: null, usage: { tokens: 0, usdMicros: 0 } }],
+  ])('has the time of its budget %s', async (_, given, outcome) => {
+    expect(await askAgent(script({ partial: 'blue, si' }), given)).toMatchObject(outcome);
+  });
+
+  test('has the time of its budget from when it was wanted, whichever try it is', async () => {
+    const input = inputOf(script({ partial: 'blue, si' }), { timeLeftMs: 60_000 });
+    const { asked } = start(input, 2, undefined, undefined, Date.now() - 60_000);
+    expect(await asked).toMatchObject({ ...outOfTime, text: null });
   });
 
   test.each<[string, Record<string, unknown>, string, string]>([
@@ -602,6 +618,14 @@ describe('a call that is asked with what its team says', () => {
     expect(await asked).toMatchObject({ type: 'said', asked: { type: 'VIEW', step: 1, view } });
     expect(words).toEqual([['team-1', read]]);
     expect(JSON.stringify(models.bodies()[0])).toMatch(/Which colour\?.*Or not\?/);
+  });
+
+  test('has the time that its team names with it', async () => {
+    const late = script({ partial: 'blue, si' });
+    const { asked } = start(inputOf(late, { read }), 1, metrics(), () =>
+      Promise.resolve({ type: 'VIEW' as const, step: 1, view, timeLeftMs: 400 }),
+    );
+    expect(await asked).toMatchObject({ type: 'failed', isOutOfTime: true, asked: { step: 1 } });
   });
 
   test('is not made where there is nothing to ask with', async () => {

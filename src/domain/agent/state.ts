@@ -59,6 +59,10 @@ export interface TurnState {
   messages: ContextMessage[];
   /** That answers in place of its own, as its team said with that; left out: its own. */
   model?: string;
+  /** That its next call may take, as its team said with that; left out: no limit. */
+  timeLeftMs?: number;
+  /** Calls of the model, of those in `round`, that took all the time that the budget had left; left out: none. */
+  brokenOff?: number;
   /** What is written with the next read, or with the end. */
   wrote: NewMessage[];
   /** What is told with the read that is under way; null: none is. */
@@ -90,13 +94,18 @@ export type TurnEffect =
   | { type: 'stop' };
 
 /** `view`: its context, with what it is asked. */
-export const openTurn = (setup: TurnSetup, view: ContextView, model?: string): TurnState => ({
+export const openTurn = (
+  setup: TurnSetup,
+  view: ContextView,
+  { model, timeLeftMs }: Pick<TurnState, 'model' | 'timeLeftMs'> = {},
+): TurnState => ({
   setup,
   phase: 'READING',
   step: 0,
   round: 0,
   messages: view.add,
   ...(model !== undefined && { model }),
+  ...(timeLeftMs !== undefined && { timeLeftMs }),
   wrote: [],
   sent: null,
   calls: [],

@@ -20,6 +20,8 @@ export interface View {
   view: ContextView;
   /** Answers that call in place of its own. */
   model?: string;
+  /** That the call may take, by the budget; left out: no limit. */
+  timeLeftMs?: number;
 }
 
 /** What a turn hears. */
@@ -42,6 +44,8 @@ export type TurnEvent =
       text: string | null;
       usage: Amount;
       asked?: View;
+      /** It took the time that the budget had left. */
+      isOutOfTime?: true;
     }
   | { type: 'CALLED'; callId: string; answer: Json }
   /** A person has approved this call. */
@@ -148,7 +152,10 @@ const take = (draft: Draft, event: TurnEvent): void => {
       if (!isUnread && !isAsked(turn, event)) return;
       turn.spent = add(turn.spent, event.usage);
       turn.text = event.text;
-      return draft.end({ type: 'thrown', code: event.code, message: event.message });
+      if (!event.isOutOfTime) return draft.end({ type: 'thrown', code: event.code, message: event.message });
+      // Its team knows what follows of that: an end, or more time that a person gives.
+      turn.brokenOff = (turn.brokenOff ?? 0) + 1;
+      return draft.read();
     }
     case 'ALLOWED': {
       const call =
@@ -185,10 +192,12 @@ export const viewed = (messages: readonly ContextMessage[], { ids, add: added }:
 
 const isWanted = ({ phase, step }: TurnState, view: View): boolean => phase === 'READING' && view.step === step;
 
-const see = (turn: TurnState, { view, model }: View): void => {
+const see = (turn: TurnState, { view, model, timeLeftMs }: View): void => {
   turn.messages = viewed(turn.messages, view);
   delete turn.model;
+  delete turn.timeLeftMs;
   if (model !== undefined) turn.model = model;
+  if (timeLeftMs !== undefined) turn.timeLeftMs = timeLeftMs;
   turn.sent = null;
   turn.calls = [];
 };
@@ -230,8 +239,9 @@ const takeAnswer = (draft: Draft, event: Extract<TurnEvent, { type: 'SAID' }>): 
   }
   const told = faults.map(({ callId, fault }) => faultMessage(callId, fault));
   turn.wrote = [said, ...told, ...turn.wrote];
-  if (turn.round >= turn.setup.maxRounds) {
-    const message = `the agent called its model ${turn.round} times without coming to an answer; the most are ${turn.setup.maxRounds} (max_rounds)`;
+  const rounds = turn.round - (turn.brokenOff ?? 0);
+  if (rounds >= turn.setup.maxRounds) {
+    const message = `the agent called its model ${rounds} times without coming to an answer; the most are ${turn.setup.maxRounds} (max_rounds)`;
     return draft.end({ type: 'thrown', code: 'round_limit', message });
   }
   turn.calls = actions.map((action) => ({ action, isFunction: functions.has(action.callId) }));

@@ -1,7 +1,7 @@
 import { add, available, type Books, budgetFaults, noAmount } from '../budget.js';
 import { ParleyError } from '../errors.js';
 import type { Amount } from '../session/setup.js';
-import { timeLeftMs } from './clock.js';
+import { leastTimeLeftMs, timeLeftMs } from './clock.js';
 import { includesNumber } from './number-ranges.js';
 import {
   type Account,
@@ -15,7 +15,7 @@ import {
   type LedgerState,
   pathOf,
 } from './state.js';
-import { type BudgetNotice, tellReached, tellRefused } from './steps.js';
+import { type BudgetNotice, durationWords, tellReached, tellRefused } from './steps.js';
 
 export interface CallRequest extends CallId {
   /** What is held for it at every level: the most that it can use where `isCapped`, else what it is likely to. */
@@ -100,7 +100,7 @@ const judge = (ledger: LedgerState, account: Account, request: CallRequest, now:
   if (isBeyond && messages.length === 0) messages.push('has passed its limit; what a further call uses is not known');
   const mustWait = overdraws && isTaken && messages.length === 0;
   if (mustWait) messages.push('has a call open that may pass its limit; another such call has to wait for its end');
-  if (isTimeOver) messages.push(`its time of ${account.limits.maxMs} ms is used up`);
+  if (isTimeOver) messages.push(`has used up its time of ${durationWords(account.limits.maxMs ?? 0)}`);
   if (account.asked === 'stopped')
     messages.push('was stopped by a person, or as nobody answered; give it other limits to go on');
   const settledBooks = { ...books, reserved: noAmount };
@@ -128,9 +128,6 @@ const refuse = (ledger: LedgerState, against: readonly Verdict[], now: number): 
   return { ledger: told, notices, outcome: 'refused', faults, remedy };
 };
 
-const least = (values: readonly (number | null)[]): number | null =>
-  values.reduce((a, b) => (a === null ? b : b === null ? a : Math.min(a, b)), null);
-
 /**
  * Holds a call's amount in its account and all above it, or in none (spec 08 "Reserve before each call"). The same call again
  * changes nothing. `now` is epoch milliseconds.
@@ -144,7 +141,7 @@ export const reserveCall = (ledger: LedgerState, request: CallRequest, now: numb
   }
   const path = pathOf(ledger, accountId);
   const wantsCheaper = path.some(({ told }) => told.includes('cheaper_model'));
-  const left = least(path.map((account) => timeLeftMs(account, now)));
+  const left = leastTimeLeftMs(ledger, accountId, now);
   const known = (outcome: 'repeated' | 'settled'): ReserveResult => ({
     ledger,
     notices: [],

@@ -1,6 +1,6 @@
 import { usd } from '../budget.js';
 import { elapsedMs } from './clock.js';
-import type { Account, AccountLevel, BudgetStep, BudgetUnit } from './state.js';
+import type { Account, AccountLevel, BudgetStep, BudgetUnit, LedgerState } from './state.js';
 
 /** Told once for each account, step and limit. */
 export interface BudgetNotice {
@@ -21,6 +21,9 @@ interface Use {
   words: string;
 }
 
+/** A time as people read it, to a tenth of a second, and never more than it is. */
+export const durationWords = (ms: number): string => (ms < 1_000 ? `${ms} ms` : `${Math.floor(ms / 100) / 10} s`);
+
 const usesOf = (account: Account, now: number): Use[] => {
   const { limits, spent } = account;
   const uses: Use[] = [];
@@ -35,7 +38,7 @@ const usesOf = (account: Account, now: number): Use[] => {
   }
   if (maxMs !== null) {
     const used = elapsedMs(account, now);
-    uses.push({ unit: 'time', used, limit: maxMs, words: `${used} of ${maxMs} ms` });
+    uses.push({ unit: 'time', used, limit: maxMs, words: `${durationWords(used)} of ${durationWords(maxMs)}` });
   }
   return uses;
 };
@@ -86,6 +89,17 @@ export const tellRefused = (
     account: { ...account, told: [...account.told, step] },
     notices: [{ step, accountId, level, unit: null, message: `${level} ${accountId} ${message}`, at: now }],
   };
+};
+
+/** Tells what the clock alone has brought, of accounts whose time is limited. */
+export const tellTime = (ledger: LedgerState, now: number): { ledger: LedgerState; notices: BudgetNotice[] } => {
+  const told = ledger.accounts.map((account) =>
+    account.limits.maxMs === null ? { account, notices: [] } : tellReached(account, now),
+  );
+  const notices = told.flatMap((each) => each.notices);
+  return notices.length === 0
+    ? { ledger, notices }
+    : { ledger: { ...ledger, accounts: told.map(({ account }) => account) }, notices };
 };
 
 /** When the clock alone brings the account to its next step or its end, epoch milliseconds; null: never, or it is held. */

@@ -22,6 +22,8 @@ export interface CheaperModel {
 
 /** Limits of a team, or of an agent with those that it spawns, and what happens as they come near (spec 08 "steps"). */
 export interface TeamBudget extends BudgetLimits {
+  /** Milliseconds in which somebody was at work; left out: no limit. */
+  maxMs?: number;
   /** Whole percent of a limit from which it is told; left out: 80. */
   warnPercent?: number;
   /** Whole percent of a limit from which agents are asked with the cheaper model that they have; left out: never. */
@@ -43,7 +45,7 @@ export const noLimits: BudgetLimits = { maxTokens: null, maxUsdMicros: null };
  * is asked, he is asked before that.
  */
 export const terms = (budget: TeamBudget): AccountTerms => ({
-  limits: { maxTokens: budget.maxTokens, maxUsdMicros: budget.maxUsdMicros, maxMs: null },
+  limits: { maxTokens: budget.maxTokens, maxUsdMicros: budget.maxUsdMicros, maxMs: budget.maxMs ?? null },
   warnPercent: budget.warnPercent ?? presetWarnPercent,
   cheaperPercent: budget.cheaperPercent ?? null,
   asks: budget.asks ?? false,

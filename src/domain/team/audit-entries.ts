@@ -1,22 +1,21 @@
 import type { AuditEntry } from '../../contracts/audit.js';
+import type { Json } from '../../contracts/frames.js';
 import type { Approval } from '../../contracts/feedback.js';
 import { approvalEntries, type EntryOf } from '../approval-entries.js';
-import { type BudgetLimits, usd } from '../budget.js';
+import type { AccountLimits } from '../ledger/state.js';
+import { limitsOnWire } from './budget-asks.js';
 import { ownerOf } from './spending.js';
 import type { BudgetAsk, TeamState, ToolAsk } from './state.js';
 
 /** What was asked about. Arguments of a call stand there by the digest alone, as they may hold secrets. */
-const about = (ask: ToolAsk | BudgetAsk | null, granted: BudgetLimits | null): AuditEntry['data'] => {
+const about = (ask: ToolAsk | BudgetAsk | null, granted: AccountLimits | null): AuditEntry['data'] => {
   if (!ask) return {};
   if ('accountId' in ask)
     return {
       about: 'budget',
       agent_id: ownerOf(ask.accountId),
-      ...(ask.asked && { asked: ask.asked }),
-      granted: granted && {
-        max_tokens: granted.maxTokens,
-        max_usd: granted.maxUsdMicros === null ? null : usd(granted.maxUsdMicros),
-      },
+      ...(ask.asked && { asked: ask.asked as Json }),
+      granted: granted && limitsOnWire(granted),
     };
   const { agentId, run, callId, name } = ask;
   return { about: 'call', agent_id: agentId, turn: run, call_id: callId, tool: name };
@@ -30,7 +29,7 @@ export const auditOf = (
   { setup, wentBack = 0 }: TeamState,
   approval: Approval,
   ask: ToolAsk | BudgetAsk | null,
-  granted: BudgetLimits | null,
+  granted: AccountLimits | null,
 ): AuditEntry[] => {
   const { request_id: id } = approval.request;
   const more = about(ask, granted);

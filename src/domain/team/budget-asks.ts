@@ -1,12 +1,13 @@
 import type { Approval, GivenFeedback } from '../../contracts/feedback.js';
 import type { AskedBudget } from '../../contracts/team-status.js';
-import { add, type BudgetLimits, micros, usd } from '../budget.js';
+import { add, micros, usd } from '../budget.js';
 import { canonicalJson } from '../canonical-json.js';
 import type { FeedbackRefusal } from '../feedback.js';
 import { sameWord } from '../feedback.js';
 import { answerBudget } from '../ledger/accounts.js';
-import { holdClock, resumeClock } from '../ledger/clock.js';
-import { type Account, findAccount, pathOf } from '../ledger/state.js';
+import { elapsedMs, resumeClock, timeLeftMs } from '../ledger/clock.js';
+import { type Account, type AccountLimits, findAccount, pathOf } from '../ledger/state.js';
+import { durationWords } from '../ledger/steps.js';
 import type { Amount } from '../session/setup.js';
 import type { TeamDraft } from './draft.js';
 import { accountIdOf, ownerOf, priceOfNext } from './spending.js';
@@ -35,26 +36,31 @@ export const waitingAt = (team: Pick<TeamState, 'agents' | 'ledger' | 'held'>, a
 export const isBudgetWanted = (team: TeamState, { accountId }: BudgetAsk): boolean =>
   findAccount(team.ledger, accountId)?.asked === 'open' && waitingAt(team, accountId).length > 0;
 
+/** Whole seconds above what has passed: with so much there is time for a call. */
+const leastMs = (account: Account, now: number): number => (Math.floor(elapsedMs(account, now) / 1_000) + 1) * 1_000;
+
 /** What a limit has to be at least, for the call that waits. */
-const least = ({ spent }: Account, needs: Amount): { maxTokens: number; maxUsdMicros: number } => {
-  const all = add(spent, needs);
-  return { maxTokens: all.tokens, maxUsdMicros: all.usdMicros };
+const least = (account: Account, needs: Amount, now: number): { [Limit in keyof AccountLimits]: number } => {
+  const all = add(account.spent, needs);
+  return { maxTokens: all.tokens, maxUsdMicros: all.usdMicros, maxMs: leastMs(account, now) };
 };
 
 /** Limits as they were at the start once more, on top of those in force; a limit that is not in the way stays. */
-const proposedFor = (account: Account, needs: Amount): BudgetLimits => {
-  const atLeast = least(account, needs);
-  const raised = (name: 'maxTokens' | 'maxUsdMicros'): number | null => {
+const proposedFor = (account: Account, needs: Amount, now: number): AccountLimits => {
+  const atLeast = least(account, needs, now);
+  const raised = (name: keyof AccountLimits): number | null => {
     const limit = account.limits[name];
-    if (limit === null || atLeast[name] <= limit) return limit;
-    return Math.max(limit + (account.terms.limits[name] ?? 0), atLeast[name]);
+    const fits = name === 'maxMs' ? timeLeftMs(account, now) !== 0 : limit === null || atLeast[name] <= limit;
+    return limit === null || fits ? limit : Math.max(limit + (account.terms.limits[name] ?? 0), atLeast[name]);
   };
-  return { maxTokens: raised('maxTokens'), maxUsdMicros: raised('maxUsdMicros') };
+  return { maxTokens: raised('maxTokens'), maxUsdMicros: raised('maxUsdMicros'), maxMs: raised('maxMs') };
 };
 
-const onWire = ({ maxTokens, maxUsdMicros }: BudgetLimits): AskedBudget['limits'] => ({
+/** Limits on the wire. */
+export const limitsOnWire = ({ maxTokens, maxUsdMicros, maxMs }: AccountLimits) => ({
   max_tokens: maxTokens,
   max_usd: maxUsdMicros === null ? null : usd(maxUsdMicros),
+  ...(maxMs === null ? {} : { max_seconds: maxMs / 1_000 }),
 });
 const spendOf = ({ tokens, usdMicros }: Amount): AskedBudget['spent'] => ({ tokens, usd: usd(usdMicros) });
 
@@ -67,9 +73,10 @@ export const askedOf = (team: TeamState, accountId: string): AskedBudget | null 
   return {
     agent_id: ownerOf(accountId),
     spent: spendOf(account.spent),
-    limits: onWire(account.limits),
+    ...(account.limits.maxMs !== null && { elapsed_ms: elapsedMs(account, team.steppedAt) }),
+    limits: limitsOnWire(account.limits),
     needs: spendOf(needs),
-    proposed: onWire(proposedFor(account, needs)),
+    proposed: limitsOnWire(proposedFor(account, needs, team.steppedAt)),
   };
 };
 
@@ -79,8 +86,23 @@ export const budgetSubject = (teamId: string, asked: AskedBudget): object => ({ 
 const amountWords = ({ tokens, usd: money }: AskedBudget['spent']): string =>
   [tokens > 0 ? `${tokens} tokens` : '', money === '0' ? '' : `${money} USD`].filter(Boolean).join(' and ') ||
   'nothing';
-const limitWords = ({ max_tokens: tokens, max_usd: money }: AskedBudget['limits']): string =>
-  [tokens === null ? '' : `${tokens} tokens`, money === null ? '' : `${money} USD`].filter(Boolean).join(' and ');
+const limitWords = ({ max_tokens: tokens, max_usd: money, max_seconds: seconds }: AskedBudget['limits']): string =>
+  [
+    tokens === null ? '' : `${tokens} tokens`,
+    money === null ? '' : `${money} USD`,
+    seconds === undefined ? '' : `${seconds} s`,
+  ]
+    .filter(Boolean)
+    .join(' and ');
+
+/** What is in the way: a limit that would stay if it were raised is not. */
+const whyWords = ({ elapsed_ms: elapsed = 0, limits, needs, proposed }: AskedBudget): string => {
+  const isLate = limits.max_seconds !== undefined && elapsed >= limits.max_seconds * 1_000;
+  const isShort = limits.max_tokens !== proposed.max_tokens || limits.max_usd !== proposed.max_usd;
+  const late = `It was at work for ${durationWords(elapsed)}: the time is used up.`;
+  const short = `The next call takes up to ${amountWords(needs)}, which does not fit.`;
+  return [isLate ? late : '', isShort || !isLate ? short : ''].filter(Boolean).join(' ');
+};
 
 export const budgetOwner = (agentId: string | null): string =>
   agentId === null ? 'the team' : `agent ${quoted(agentId)} and those that it has spawned`;
@@ -93,19 +115,21 @@ export const budgetPrompt = (team: TeamState, { accountId }: BudgetAsk, asked: A
   return `May ${budgetOwner(asked.agent_id)} use more?
 
 Used: ${amountWords(asked.spent)} of ${limitWords(asked.limits)}.
-The next call takes up to ${amountWords(asked.needs)}, which does not fit.
+${whyWords(asked)}
 Waiting: ${named}${more}.
 
 approve raises the limits to ${raised}, or to those that you give; reject ends it: no further call of a model is made.`;
 };
 
 /** The limits that an approval gives: those proposed, or others in their place. */
-const givenLimits = (asked: AskedBudget, { limits }: Pick<GivenFeedback, 'limits'>): BudgetLimits => {
-  const { max_tokens: tokens, max_usd: money } = asked.proposed;
+const givenLimits = (asked: AskedBudget, { limits = {} }: Pick<GivenFeedback, 'limits'>): AccountLimits => {
+  const { max_tokens: tokens, max_usd: money, max_seconds: seconds } = asked.proposed;
+  const givenSeconds = limits.max_seconds ?? seconds;
   return {
-    maxTokens: limits?.max_tokens ?? tokens,
+    maxTokens: limits.max_tokens ?? tokens,
     maxUsdMicros:
-      limits?.max_usd === undefined ? (money === null ? null : micros(Number(money))) : micros(limits.max_usd),
+      limits.max_usd === undefined ? (money === null ? null : micros(Number(money))) : micros(limits.max_usd),
+    maxMs: givenSeconds === undefined ? null : givenSeconds * 1_000,
   };
 };
 
@@ -134,14 +158,23 @@ export const limitsRefusal = (
   const account = findAccount(team.ledger, ask.accountId);
   if (!account) return null;
   const [first] = waitingAt(team, ask.accountId);
-  const atLeast = least(account, first ? priceOfNext(team, first) : { tokens: 0, usdMicros: 0 });
-  const { maxTokens, maxUsdMicros } = givenLimits(ask.asked, given);
+  const { steppedAt } = team;
+  if (limits.max_seconds !== undefined && account.limits.maxMs === null)
+    return refused(
+      'wrong_limits',
+      'This budget has no limit of time, so that it can have no other; leave max_seconds out.',
+    );
+  const atLeast = least(account, first ? priceOfNext(team, first) : { tokens: 0, usdMicros: 0 }, steppedAt);
+  const { maxTokens, maxUsdMicros, maxMs } = givenLimits(ask.asked, given);
   const faults = [
     ...(maxTokens !== null && maxTokens < atLeast.maxTokens
       ? [`max_tokens must be at least ${atLeast.maxTokens}; got ${maxTokens}`]
       : []),
     ...(maxUsdMicros !== null && maxUsdMicros < atLeast.maxUsdMicros
       ? [`max_usd must be at least ${usd(atLeast.maxUsdMicros)}; got ${usd(maxUsdMicros)}`]
+      : []),
+    ...(maxMs !== null && maxMs < atLeast.maxMs
+      ? [`max_seconds must be at least ${atLeast.maxMs / 1_000}; got ${maxMs / 1_000}`]
       : []),
   ];
   return faults.length === 0
@@ -150,28 +183,23 @@ export const limitsRefusal = (
 };
 
 /** Of several people who approve, each goes no further than the limits that he has given. */
-const approvedLimits = (asked: AskedBudget, { answers }: Approval): BudgetLimits =>
+const approvedLimits = (asked: AskedBudget, { answers }: Approval): AccountLimits =>
   answers
     .filter(({ response }) => response === 'approve')
     .map((answer) => givenLimits(asked, answer))
     .reduce((a, b) => ({
       maxTokens: lower(a.maxTokens, b.maxTokens),
       maxUsdMicros: lower(a.maxUsdMicros, b.maxUsdMicros),
+      maxMs: lower(a.maxMs, b.maxMs),
     }));
 const lower = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : Math.min(a, b));
 
-/** The clock of what is asked about stands still meanwhile (spec 08 "Waiting for a person never counts against a time budget"). */
-export const holdFor = ({ team, now }: TeamDraft, { accountId }: BudgetAsk, requestId: string): void => {
-  if (findAccount(team.ledger, accountId)) team.ledger = holdClock(team.ledger, accountId, requestId, now);
-};
-
 /** What became of a question about a budget: other limits, a stop where it was refused or nobody answered, or it is void. */
-export const settleBudget = ({ team, now }: TeamDraft, ask: BudgetAsk, approval: Approval): BudgetLimits | null => {
+export const settleBudget = ({ team, now }: TeamDraft, ask: BudgetAsk, approval: Approval): AccountLimits | null => {
   const account = findAccount(team.ledger, ask.accountId);
   if (!account) return null;
-  team.ledger = resumeClock(team.ledger, ask.accountId, approval.request.request_id, now);
   const isGiven = approval.outcome === 'approved' && ask.asked !== null;
-  const limits = isGiven && ask.asked ? { ...account.limits, ...approvedLimits(ask.asked, approval) } : null;
+  const limits = isGiven && ask.asked ? approvedLimits(ask.asked, approval) : null;
   const isStopped = !limits && approval.outcome !== 'void';
   const answer = isStopped ? 'stop' : { limits: limits ?? account.limits };
   team.ledger = answerBudget(team.ledger, ask.accountId, answer, now);

@@ -26,6 +26,8 @@ export type TeamEffect =
       asked: ContextRead;
       /** That answers in place of the agent's own; left out: that. */
       model?: string;
+      /** That the call may take, by the budget; left out: no limit. */
+      timeLeftMs?: number;
     }
   /** From the next model or tool call on nothing is done until `go_on`. */
   | { type: 'hold_turn'; agentId: string; run: number }
@@ -43,8 +45,16 @@ export type TeamEffect =
       content: string;
       metadata: Record<string, Json>;
     }
-  /** What a turn is asked with next; `refused`: why what it wrote has no room; `model`: as above. */
-  | { type: 'answer_read'; agentId: string; run: number; step: number; read: ContextRead; model?: string }
+  /** What a turn is asked with next; `refused`: why what it wrote has no room; `model`, `timeLeftMs`: as above. */
+  | {
+      type: 'answer_read';
+      agentId: string;
+      run: number;
+      step: number;
+      read: ContextRead;
+      model?: string;
+      timeLeftMs?: number;
+    }
   /** Calls that came with a read are answered one by one: what it wrote comes again then. */
   | { type: 'defer_read'; agentId: string; run: number; step: number }
   /** A person has approved a call: it is carried out. */

@@ -2,10 +2,10 @@ import type { Approval, GivenFeedback } from '../../contracts/feedback.js';
 import type { TeamStatus } from '../../contracts/team-status.js';
 import type { ToolError } from '../../contracts/agent-tools.js';
 import { nextApprovalDue, type OpenApproval, openApproval, stepApproval, useApproval } from '../approval.js';
-import type { BudgetLimits } from '../budget.js';
 import { canonicalJson } from '../canonical-json.js';
 import { type FeedbackRefusal, withRefusal } from '../feedback.js';
 import { iso } from '../instant.js';
+import type { AccountLimits } from '../ledger/state.js';
 import { sha256 } from '../sha256.js';
 import { auditOf } from './audit-entries.js';
 import {
@@ -15,7 +15,6 @@ import {
   budgetPrompt,
   budgetSubject,
   forgetBudgetAsks,
-  holdFor,
   isBudgetWanted,
   limitsRefusal,
   settleBudget,
@@ -74,7 +73,7 @@ const options = [
   { value: 'reject', effect: 'it is not, and the agent is told so, with the comment' },
 ];
 
-type GrantedLimits = BudgetLimits | null;
+type GrantedLimits = AccountLimits | null;
 type Ask = ToolAsk | BudgetAsk;
 const isOfBudget = (ask: Ask): ask is BudgetAsk => 'accountId' in ask;
 
@@ -126,7 +125,6 @@ const askNext = (draft: TeamDraft): void => {
   const approval = openApproval({ ...team.setup.approval, requestId: requestId(team, now), ...question }, now);
   team.requests += 1;
   put(draft, approval);
-  if (isOfBudget(ask)) holdFor(draft, ask, approval.request.request_id);
   say(draft, { event: 'feedback_requested', data: { at: iso(now), ...askedFor(ask), request: approval.request } });
 };
 

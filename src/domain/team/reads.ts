@@ -1,11 +1,12 @@
 import type { Json } from '../../contracts/frames.js';
 import { closed } from '../agent/results.js';
+import { leastTimeLeftMs } from '../ledger/clock.js';
 import { answerCommand } from './commands.js';
 import { writeAndRead } from './contexts.js';
 import { replaceAgent, type TeamDraft } from './draft.js';
 import type { TeamEvent } from './effects.js';
 import { readMail } from './mail.js';
-import { offerCall, settleOpen } from './spending.js';
+import { accountIdOf, admitted, offerCall, settleOpen } from './spending.js';
 import { type AgentRecord, agentOf, type HeldCall } from './state.js';
 
 type Read = Extract<TeamEvent, { type: 'READ' }>;
@@ -26,8 +27,9 @@ const callOf = ({ agentId, run, step }: Read, read: ReturnType<typeof writeAndRe
 });
 
 /** One that came before, whose answer was lost: nothing is done twice. */
-const answerAgain = (draft: TeamDraft, { read, openCall, openModel }: AgentRecord, event: Read): void => {
+const answerAgain = (draft: TeamDraft, agent: AgentRecord, event: Read): void => {
   const { team, effects } = draft;
+  const { read, openCall, openModel } = agent;
   const { agentId, run, step, has } = event;
   if (read?.step !== step) return;
   if (!read.isWritten) return void effects.push({ type: 'defer_read', agentId, run, step });
@@ -35,7 +37,10 @@ const answerAgain = (draft: TeamDraft, { read, openCall, openModel }: AgentRecor
   const call = callOf(event, writeAndRead(draft, agentId, [], has));
   // Its call is admitted already.
   if (openCall === null) offerCall(draft, call);
-  else effects.push(openModel === undefined ? call.effect : { ...call.effect, model: openModel });
+  else {
+    const timeLeftMs = leastTimeLeftMs(team.ledger, accountIdOf(agent), draft.now);
+    effects.push(admitted(call.effect, { model: openModel ?? null, timeLeftMs }));
+  }
 };
 
 /**

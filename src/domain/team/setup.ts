@@ -113,6 +113,7 @@ const percent = (share: number): number => Math.round(share * 100);
 export const budgetOf = (budget: TeamBudgetBody): TeamBudget => ({
   maxTokens: budget.max_tokens ?? null,
   maxUsdMicros: budget.max_usd === undefined ? null : micros(budget.max_usd),
+  ...(budget.max_seconds !== undefined && { maxMs: budget.max_seconds * 1_000 }),
   ...(budget.warn_at !== undefined && { warnPercent: percent(budget.warn_at) }),
   ...(budget.cheaper_at !== undefined && { cheaperPercent: percent(budget.cheaper_at) }),
   ...(budget.cheaper_model !== undefined && { cheaperModel: budget.cheaper_model }),

@@ -1,6 +1,7 @@
 import { add, noAmount, usualCharacters } from '../budget.js';
 import { iso } from '../instant.js';
 import { closeAccount, openAccount } from '../ledger/accounts.js';
+import { timeLeftMs } from '../ledger/clock.js';
 import { reserveCall, type ReserveResult } from '../ledger/reserve.js';
 import { settleCall } from '../ledger/settle.js';
 import { findAccount, type LedgerState, pathOf } from '../ledger/state.js';
@@ -54,7 +55,8 @@ export const closeAgentAccount = (draft: TeamDraft, agent: AgentRecord): void =>
   if (!isInUse) team.ledger = closeAccount(team.ledger, accountId);
 };
 
-const tell = (draft: TeamDraft, notices: readonly BudgetNotice[]): void => {
+/** Tells of steps that accounts have reached. */
+export const tell = (draft: TeamDraft, notices: readonly BudgetNotice[]): void => {
   for (const { step, accountId, level, unit, message, at } of notices) {
     say(draft, { event: 'budget', data: { at: iso(at), step, level, agent_id: ownerOf(accountId), unit, message } });
   }
@@ -82,8 +84,11 @@ const amountOf = (
   return { amount: estimateOf(price.most, (characters * usualCharacters) / leastCharacters), isCapped: true };
 };
 
-/** `model`: that answers in place of the agent's own; null: that. */
-export type Reserved = { admitted: true; model: string | null } | 'wait' | { refused: string };
+/** `model`: that answers in place of the agent's own; null: that. `timeLeftMs`: that the call may take; null: no limit. */
+export type Reserved =
+  | { admitted: true; model: string | null; timeLeftMs: number | null }
+  | 'wait'
+  | { refused: string };
 
 /** Whether a budget above the agent, or its own, has reached the step at which its calls are to be cheaper. */
 const wantsCheaper = ({ ledger }: TeamState, accountId: string): boolean =>
@@ -116,7 +121,7 @@ export const reserveNext = (draft: TeamDraft, agent: AgentRecord): Reserved => {
     const model = isCheaper && cheaper ? cheaper.model : null;
     const { openModel: _, ...rest } = agent;
     replaceAgent(draft, { ...rest, reserved: number, openCall: number, ...(model !== null && { openModel: model }) });
-    return { admitted: true, model };
+    return { admitted: true, model, timeLeftMs: result.timeLeftMs };
   }
   if (result.remedy === 'wait' || result.remedy === 'ask') return 'wait';
   const words = result.faults.map(({ level, accountId: id, message }) => {
@@ -174,12 +179,19 @@ export const spendUnowned = (draft: TeamDraft, used: Amount): void => {
   tell(draft, notices);
 };
 
-/** Whether nothing is left of a limit of the team. */
-export const isUsedUp = ({ ledger }: TeamState): boolean => {
+/** Milliseconds that a call by nobody's account may take, as the team stands; null: no limit. */
+export const timeLeftOfTeam = ({ ledger, steppedAt }: Pick<TeamState, 'ledger' | 'steppedAt'>): number | null => {
   const account = findAccount(ledger, teamAccount);
+  return account ? timeLeftMs(account, steppedAt) : null;
+};
+
+/** Whether nothing is left of a limit of the team. */
+export const isUsedUp = (team: Pick<TeamState, 'ledger' | 'steppedAt'>): boolean => {
+  const account = findAccount(team.ledger, teamAccount);
   if (!account) return false;
   const { limits, spent } = account;
   return (
+    timeLeftOfTeam(team) === 0 ||
     (limits.maxTokens !== null && spent.tokens >= limits.maxTokens) ||
     (limits.maxUsdMicros !== null && spent.usdMicros >= limits.maxUsdMicros)
   );
@@ -192,6 +204,16 @@ const refusedWith = (effect: Told, refused: string): Told => {
   return effect.type === 'run_turn' ? { ...effect, asked: read } : { ...effect, read };
 };
 
+/** What a turn is told with the view that its model is asked with. */
+export const admitted = (
+  effect: Told,
+  { model, timeLeftMs }: { model: string | null; timeLeftMs: number | null },
+): Told => ({
+  ...effect,
+  ...(model !== null && { model }),
+  ...(timeLeftMs !== null && { timeLeftMs }),
+});
+
 /** Tells a turn what its model is asked with, once that call is admitted; a paused agent asks for nothing. */
 const tryCall = (draft: TeamDraft, { agentId, run, effect }: HeldCall): boolean => {
   const agent = agentOf(draft.team, agentId);
@@ -201,7 +223,7 @@ const tryCall = (draft: TeamDraft, { agentId, run, effect }: HeldCall): boolean 
   const reserved = reserveNext(draft, agent);
   if (reserved === 'wait') return false;
   if ('refused' in reserved) draft.effects.push(refusedWith(effect, reserved.refused));
-  else draft.effects.push(reserved.model === null ? effect : { ...effect, model: reserved.model });
+  else draft.effects.push(admitted(effect, reserved));
   return true;
 };
 

@@ -4,6 +4,7 @@ import { step } from '../machine.js';
 import { noteBudgetAsks } from './budget-asks.js';
 import { answeredBefore, keepAnswer } from './call-keys.js';
 import { takeCall } from './calls.js';
+import { setClocks, tellClocks } from './clocks.js';
 import { cancelAll, cancelOne, pauseAll, resumeAll } from './control.js';
 import { followTurns } from './delegation.js';
 import { takeCommand } from './commands.js';
@@ -29,8 +30,10 @@ import { decideWaits } from './waits.js';
 /** One event of a team (spec 05): pure, so that a replay decides the same. `now`: epoch milliseconds. */
 export const stepTeam = (team: TeamState, event: TeamEvent, now: number): TeamStep => {
   const draft = openDraft(team, now);
+  tellClocks(draft);
   const answer = take(draft, event);
   settle(draft);
+  setClocks(draft);
   const { team: after, effects, events } = draft;
   return { team: after, effects, events, answer };
 };

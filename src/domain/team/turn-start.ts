@@ -27,6 +27,8 @@ export interface TurnStart {
   overrides: Record<string, Json>;
   /** That answers its first call in place of its own; left out: that. */
   model?: string;
+  /** That its first call may take, by the budget; left out: no limit. */
+  timeLeftMs?: number;
   maxRounds: number;
   approvals: ApprovalRule[];
   /** Its context, with what it is asked. */
@@ -69,7 +71,13 @@ export const turnStart = (
   { setup, ...team }: TeamState,
   { agentId, run }: { agentId: string; run: number },
   view: ContextView,
-  { epoch, place, tellsEnd, model }: Pick<TurnStart, 'epoch' | 'place' | 'tellsEnd' | 'model'>,
+  {
+    epoch,
+    place,
+    tellsEnd,
+    model,
+    timeLeftMs,
+  }: Pick<TurnStart, 'epoch' | 'place' | 'tellsEnd' | 'model' | 'timeLeftMs'>,
 ): TurnStart | null => {
   const agent = agentOf(team, agentId);
   if (!agent?.plan.adapter) return null;
@@ -89,6 +97,7 @@ export const turnStart = (
     subagentsEnabled: setup.subagentsEnabled,
     overrides: plan.overrides,
     ...(model !== undefined && { model }),
+    ...(timeLeftMs !== undefined && { timeLeftMs }),
     maxRounds: plan.maxRounds,
     approvals: plan.approvals ?? [],
     view,

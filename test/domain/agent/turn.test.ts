@@ -1,3 +1,5 @@
+import { stepTurn } from '../../../src/domain/agent/turn.js';
+import { noAmount } from '../../../src/domain/budget.js';
 import { TurnPlay } from '../../support/turn-play.js';
 
 const call = (callId: string, name = 'read_file', given = {}) => ({ callId, name, arguments: given });
@@ -97,6 +99,28 @@ describe('a turn of an agent', () => {
       text: 'Bl',
       spent: usage,
     });
+  });
+
+  test('reads again when a call has taken the time that its budget had left, whatever its rounds: its team knows what follows', () => {
+    const usage = { tokens: 5, usdMicros: 7 };
+    const late = { type: 'FAILED' as const, code: 'EBUDGET', message: 'over', usage, isOutOfTime: true as const };
+    const play = new TurnPlay({ maxRounds: 1 }).take({ ...late, round: 1, text: 'Bl' });
+    expect(play.done('ask_model').at(-1)).toMatchObject({ round: 2, read: { step: 1, wrote: [], usage } });
+    expect(play.turn).toMatchObject({ phase: 'READING', outcome: null, text: 'Bl' });
+    const refused = { type: 'NO_ROOM' as const, step: 1, code: 'EBUDGET', message: 'no time' };
+    expect(stepTurn(play.turn, refused).turn).toMatchObject({ outcome: { code: 'EBUDGET' }, text: 'Bl' });
+    expect(play.says('Blue.').turn).toMatchObject({ outcome: { type: 'returned', value: 'Blue.' }, round: 2 });
+  });
+
+  test('asks with the time that its team names, and with none where it names none later', () => {
+    const play = new TurnPlay().says('', [call('x')]).called('call-1-1-1', 'one');
+    play.asked = null;
+    const view = { ids: [], add: [] };
+    play.take({ type: 'VIEW', step: 1, view, timeLeftMs: 900 });
+    expect(play.turn).toMatchObject({ phase: 'ASKING', timeLeftMs: 900 });
+    play.take({ type: 'FAILED', round: 2, code: 'x', message: 'x', text: null, usage: noAmount, isOutOfTime: true });
+    play.take({ type: 'VIEW', step: 2, view });
+    expect(play.turn).not.toHaveProperty('timeLeftMs');
   });
 
   test('has failed at the limit of its rounds, and leaves no call without a result', () => {

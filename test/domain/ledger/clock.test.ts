@@ -21,7 +21,7 @@ describe('the time of an account', () => {
     expect(at.reserve('a', 2, amount(1))).toMatchObject({
       outcome: 'refused',
       remedy: 'stop',
-      faults: [{ accountId: 'a', message: 'its time of 400 ms is used up' }],
+      faults: [{ accountId: 'a', message: 'has used up its time of 400 ms' }],
     });
   });
   test('stands still at every level below while a person is waited for, however many wait', () => {

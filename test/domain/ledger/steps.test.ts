@@ -72,7 +72,7 @@ describe('the steps of a budget', () => {
     play.after(1);
     expect(play.notices.map(({ message }) => message)).toEqual([
       'run r has used 0.000001 of 0.00001 USD',
-      'lane a has used 1 of 10 ms',
+      'lane a has used 1 ms of 10 ms',
     ]);
   });
   test('of several accounts are each its own', () => {

@@ -41,10 +41,26 @@ describe('the body that starts a team', () => {
       [
         'budget.warn_at must be at most 1; got 2',
         'agents[0].budget.cheaper_model is missing: say which model is cheaper',
-        'agents[0].budget.cheaper_at has no effect without max_tokens or max_usd',
-        'agents[0].budget.when_used_up has no effect without max_tokens or max_usd',
+        'agents[0].budget.cheaper_at has no effect without max_tokens or max_usd: no model saves time',
+        'agents[0].budget.when_used_up has no effect without max_tokens, max_usd or max_seconds',
         'budget.cheaper_at is missing: say from which part of a limit on cheaper_model is asked',
       ],
+    ],
+    [
+      'a time that is no time',
+      {
+        agents: [agent('a', { budget: { max_seconds: 1.5 } })],
+        budget: { max_seconds: 31_536_001, when_used_up: 'ask' },
+      },
+      [
+        'budget.max_seconds must be at most 31536000; got 31536001',
+        'agents[0].budget.max_seconds must be a whole number; got 1.5',
+      ],
+    ],
+    [
+      'a cheaper model for a time, which it does not save',
+      { agents: [agent('a')], budget: { max_seconds: 60, cheaper_at: 0.5, cheaper_model: 'small' } },
+      ['budget.cheaper_at has no effect without max_tokens or max_usd: no model saves time'],
     ],
     [
       'a cheaper model that nobody knows when to ask',

@@ -1,0 +1,97 @@
+import { keepClocks } from '../ledger/clock.js';
+import { findAccount, pathOf } from '../ledger/state.js';
+import { nextTimeStep, tellTime } from '../ledger/steps.js';
+import { teamAccount } from './accounts.js';
+import { waitingAt } from './budget-asks.js';
+import type { TeamDraft } from './draft.js';
+import { accountIdOf, tell } from './spending.js';
+import { type AgentRecord, agentOf, isOver, type TeamState } from './state.js';
+
+const holdId = 'nobody at work';
+
+/** Where no time is limited nobody looks at a clock, and none is kept. */
+const isTimed = ({ ledger }: TeamState): boolean => ledger.accounts.some(({ limits }) => limits.maxMs !== null);
+
+/**
+ * What an agent is at, to a clock. `line`: it waits for what others have, a slot or what they hold of the budget; `person`: for an
+ * answer; `agents`: for others.
+ */
+type Doing = 'work' | 'line' | 'agents' | 'person' | 'nothing';
+
+const doingIn = (team: TeamState): ((agent: AgentRecord) => Doing) => {
+  const { asks, held, waits } = team;
+  const asking = new Set(
+    asks.flatMap((ask) =>
+      'accountId' in ask ? waitingAt(team, ask.accountId).flatMap(({ turn }) => turn?.run ?? []) : [ask.run],
+    ),
+  );
+  const inLine = new Set(held.map(({ run }) => run));
+  return ({ state, turn, plan }) => {
+    if (!turn || (state !== 'PENDING' && state !== 'RUNNING')) return 'nothing';
+    if (state === 'PENDING') return 'line';
+    const own = waits.filter(({ by }) => by === plan.agentId);
+    if (own.some(({ decided }) => !decided)) return 'agents';
+    if (asking.has(turn.run)) return 'person';
+    return own.length > 0 || inLine.has(turn.run) ? 'line' : 'work';
+  };
+};
+
+/**
+ * Agents that do something, or wait for what is no person: who waits for others does as long as any of those does, and who stands in
+ * line as long as anybody is there who may make way. A team that is paused waits for a person as a whole.
+ */
+export const agentsAtWork = (team: TeamState): Set<string> => {
+  const atWork = new Set<string>();
+  if (team.state !== 'OPEN') return atWork;
+  const doing = doingIn(team);
+  const withDoing = (wanted: Doing): string[] =>
+    team.agents.flatMap((agent) => (doing(agent) === wanted ? agent.plan.agentId : []));
+  const waiting = new Set(withDoing('agents'));
+  const addWaiting = (): void => {
+    for (let size = -1; size < atWork.size; ) {
+      size = atWork.size;
+      for (const { by, ids, decided } of team.waits)
+        if (by !== null && !decided && waiting.has(by) && ids.some((id) => atWork.has(id))) atWork.add(by);
+    }
+  };
+  for (const id of withDoing('work')) atWork.add(id);
+  addWaiting();
+  if (atWork.size === 0) return atWork;
+  for (const id of withDoing('line')) atWork.add(id);
+  addWaiting();
+  return atWork;
+};
+
+const isLiteAsked = ({ patterns }: TeamState): boolean =>
+  patterns.some(({ items }) => items.some(({ lite }) => lite.some(({ answered }) => !answered)));
+
+/**
+ * The clock of a budget runs while anybody whose it is is at work, and stands still else (spec 08 "Waiting for a person never counts
+ * against a time budget").
+ */
+export const setClocks = ({ team, now }: TeamDraft): void => {
+  if (!isTimed(team)) return;
+  const running = new Set<string>(isLiteAsked(team) && team.state === 'OPEN' ? [teamAccount] : []);
+  for (const agentId of agentsAtWork(team)) {
+    const agent = agentOf(team, agentId);
+    const own = agent && accountIdOf(agent);
+    if (own === undefined || !findAccount(team.ledger, own)) continue;
+    for (const { accountId } of pathOf(team.ledger, own)) running.add(accountId);
+  }
+  team.ledger = keepClocks(team.ledger, running, holdId, now);
+};
+
+/** What the clock has brought since the step before. */
+export const tellClocks = (draft: TeamDraft): void => {
+  if (!isTimed(draft.team)) return;
+  const { ledger, notices } = tellTime(draft.team.ledger, draft.now);
+  draft.team.ledger = ledger;
+  tell(draft, notices);
+};
+
+/** When the clock alone brings a budget to its next step or its end, epoch milliseconds; null: never, as things are. */
+export const nextClockDue = (team: TeamState): number | null => {
+  if (isOver(team) || !isTimed(team)) return null;
+  const dues = team.ledger.accounts.flatMap((account) => nextTimeStep(account, team.steppedAt) ?? []);
+  return dues.length === 0 ? null : Math.min(...dues);
+};
