@@ -58,8 +58,10 @@ export const teamCommands = (
     );
   command(team, 'send <id> <agents> <text>', 'send a message to an agent, or several with commas; - for standard input')
     .option('--channel <name>', 'what it is about')
-    .action((id: string, agents: string, text: string, options: { channel?: string }, self: Command) =>
-      run(self, (cli) => sendMessage(id, agents, text, options, cli)),
+    .option('--context', 'give it them to know; nobody is asked')
+    .action(
+      (id: string, agents: string, text: string, options: { channel?: string; context?: boolean }, self: Command) =>
+        run(self, (cli) => sendMessage(id, agents, text, options, cli)),
     );
   command(team, 'wait <id> [agents...]', 'wait until agents, or all, have nothing to do; stops none of them')
     .option('--timeout <duration>', 'give up after this, such as 30s', duration)

@@ -124,6 +124,10 @@ export const teamAgentSchema = z
       .optional()
       .meta({ description: 'Who answers for it; left out: who answers for its parent.' }),
     instructions: textSchema.optional().meta({ description: 'What it is told before anything is asked.' }),
+    context: z.array(textSchema.min(1)).max(100).optional().meta({
+      description:
+        'What it is given to know, each text a message of the category context. Agents that are spawned below it begin with copies; a sync copies it to others.',
+    }),
     template: templateSchema.optional(),
     tools: z.array(wordSchema).max(200).optional().meta({
       description: 'That it may call. Left out: those by which agents concern each other; an empty list: none.',
@@ -251,6 +255,10 @@ export const teamMessageSchema = z
     targets: z.array(agentIdSchema).min(1).max(maxTeamAgents).optional(),
     channel: wordSchema.optional(),
     metadata: z.record(z.string(), z.json()).default({}),
+    category: z.enum(['dialog', 'context']).default('dialog').meta({
+      description:
+        'dialog: it is read and answered. context: agents are given it to know, whatever they do now; nobody is asked for it.',
+    }),
   })
   .refine(({ target, targets }) => (target === undefined) !== (targets === undefined), {
     path: ['target'],

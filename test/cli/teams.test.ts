@@ -79,6 +79,7 @@ describe('parley team', () => {
     expect((await team('wait', id, 'b', 'c', 'd')).code).toBe(0);
     expect((await team('send', id, 'a,b', 'again')).out).toBe('delivered to a, b');
     expect((await team('send', id, 'nobody', 'x')).notes).toContain('nobody');
+    expect((await team('send', id, 'd', 'It is late.', '--context')).out).toBe('delivered to d');
     expect((await team('wait', id)).code).toBe(0);
     const turns = await json<{ answer: string[] }>('round-robin', id, 'worker', 'x', 'y', 'z');
     expect(turns.answer).toEqual(['two', 'three', 'two']);
@@ -98,7 +99,7 @@ describe('parley team', () => {
       /^\d+ messages copied, \d+ removed, 0 dropped$/,
     );
     expect((await team('sync-context', id, 'a', 'c', '--categories', 'gossip')).notes).toContain('categories');
-    expect((await team('context', id, 'd')).out).toMatch(/^d, child of a\n\d+ tokens of /);
+    expect((await team('context', id, 'd')).out).toMatch(/^d, child of a\n\d+ tokens of .* 1 context/s);
     expect((await team('stats', id)).out).toMatch(/^0 of 10 slots in use, 0 in line; 4 agents: 4 completed\nlatency: /);
     expect((await team('clean-up', id, 'd')).out).toBe('d is cleaned up; its id is free again');
     expect((await team('close', id)).out).toContain('closed');

@@ -99,9 +99,12 @@ describe('a team', () => {
     expect(
       (await product.post(`${at}/sync-context`, { parent: 'a', child: 'b', categories: ['dialog'] })).body,
     ).toMatchObject({ copied: 4 });
+    const known = { content: 'The sky is blue.', target: 'a', category: 'context' };
+    expect((await product.post(`${at}/messages`, known)).body).toMatchObject({ delivered: ['a'] });
+    expect((await product.post(`${at}/sync-context`, { parent: 'a', child: 'b' })).body).toMatchObject({ copied: 1 });
     expect((await product.get(`${at}/agents/b/context`)).body).toMatchObject({
       agent_id: 'b',
-      stats: { messages: { dialog: expect.any(Number) } },
+      stats: { messages: { dialog: expect.any(Number), context: 1 } },
     });
     expect((await product.remove(`${at}/agents/c`)).body).toEqual({ agent_id: 'c', removed: true });
     expect((await product.get(`${at}/agents/c`)).status).toBe(404);

@@ -106,7 +106,7 @@ export const sendMessage = async (
   id: string,
   agents: string,
   text: string,
-  { channel }: { channel?: string },
+  { channel, context: isToKnow = false }: { channel?: string; context?: boolean },
   context: CommandContext,
 ): Promise<number> => {
   const targets = agents.split(',').map((each) => each.trim());
@@ -115,6 +115,7 @@ export const sendMessage = async (
     targets,
     content,
     ...(channel !== undefined && { channel }),
+    ...(isToKnow && { category: 'context' }),
   });
   tell(context, sent, () => [`delivered to ${sent.delivered.join(', ')}`, ...sent.notes]);
   return exitCodes.ok;

@@ -32,16 +32,33 @@ const orRefused = <T>(act: () => T): T | Refusal => {
   }
 };
 
+/** What an agent is given to know, as a message of its context. */
+const toKnow = (content: string): NewMessage => ({
+  role: 'user',
+  category: 'context',
+  content: `To know, not to answer:\n${content}`,
+});
+
+/** Gives an agent something to know, whatever it does now: a turn of it reads it before its next call. @returns why not; null: it is there */
+export const tellToKnow = ({ team }: TeamDraft, agentId: string, content: string): string | null => {
+  const written = write(team.contexts, agentId, [toKnow(content)], approximateTokens);
+  if (!written.ok) return written.message;
+  team.contexts = written.book;
+  return null;
+};
+
 /**
  * Gives an agent that is spawned its context (details 3.3). Its instructions stand there where it has messages of its own; who shares
  * a session is told them aside, as they are not the other's. null: it has one now; else why it cannot, with nothing changed.
  */
 export const openContext = ({ team }: TeamDraft, plan: AgentPlan): Refusal | null => {
-  const { agentId, instructions, sharing } = plan;
+  const { agentId, instructions, context = [], sharing } = plan;
   const answer = orRefused(() => {
     const book = addAgent(team.contexts, plan, team.setup.windowTokens);
-    if (sharing.sessionOf !== null || instructions.trim() === '') return { book };
-    const written = write(book, agentId, [{ role: 'system', content: instructions }], approximateTokens);
+    const isTold = sharing.sessionOf !== null || instructions.trim() === '';
+    const messages = [...(isTold ? [] : [{ role: 'system' as const, content: instructions }]), ...context.map(toKnow)];
+    if (messages.length === 0) return { book };
+    const written = write(book, agentId, messages, approximateTokens);
     return written.ok ? { book: written.book } : refused('invalid_request', written.message);
   });
   if ('ok' in answer) return answer;

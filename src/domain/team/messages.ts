@@ -1,5 +1,6 @@
 import type { Json } from '../../contracts/frames.js';
 import { iso } from '../instant.js';
+import { tellToKnow } from './contexts.js';
 import { say, type TeamDraft } from './draft.js';
 import { type CallAnswer, done, refused } from './effects.js';
 import { keepMail, mailOf } from './mail.js';
@@ -15,6 +16,8 @@ export interface TeamMessage {
   /** null: none. */
   channel: string | null;
   metadata: Record<string, Json>;
+  /** Something to know, which nobody is asked about; left out: it is read and answered. */
+  category?: 'context';
 }
 
 export interface Undelivered {
@@ -48,9 +51,13 @@ const whyNot = (draft: TeamDraft, to: string, by: string | null): string | null 
 
 /**
  * Sends a message (spec 05, details 3.2): to the human where nobody is named; to an agent at work, which reads it before its next
- * call. What a person says to an agent that has nothing to do is a question: it gets a turn for it.
+ * call. What a person says to an agent that has nothing to do is a question: it gets a turn for it, unless it is only to know.
  */
-export const send = (draft: TeamDraft, { targets, ...message }: TeamMessage, by: string | null): CallAnswer => {
+export const send = (
+  draft: TeamDraft,
+  { targets, category, ...message }: TeamMessage,
+  by: string | null,
+): CallAnswer => {
   const { now, effects } = draft;
   const { content, channel, metadata } = message;
   const publish = (to: string | null): void =>
@@ -69,8 +76,14 @@ export const send = (draft: TeamDraft, { targets, ...message }: TeamMessage, by:
   for (const to of new Set(targets)) {
     // It is told of, whether it arrives or not.
     publish(to);
-    const why = whyNot(draft, to, by);
     const agent = agentOf(draft.team, to);
+    if (category === 'context' && agent) {
+      const full = tellToKnow(draft, to, content);
+      if (full === null) sent.push(to);
+      else failed.push({ to, why: full });
+      continue;
+    }
+    const why = whyNot(draft, to, by);
     if (why !== null || !agent) {
       failed.push({ to, why: why ?? '' });
       continue;

@@ -26,6 +26,8 @@ export interface AgentPlan {
   /** null: who answers for its parent. */
   adapter: Adapter | null;
   instructions: string;
+  /** What it is given to know; left out: nothing. */
+  context?: string[];
   template: AgentTemplate | null;
   /** That it may call; null: those by which agents concern each other. */
   tools: string[] | null;
@@ -132,6 +134,7 @@ export const planOf = (body: TeamAgentBody, parent: string | null = null): Agent
     parent: of,
     adapter: body.adapter ?? null,
     instructions: body.instructions ?? '',
+    ...(body.context && body.context.length > 0 && { context: body.context }),
     template: body.template ?? null,
     tools: body.tools ?? null,
     ...(body.approvals !== undefined && { approvals: body.approvals }),

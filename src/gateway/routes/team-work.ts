@@ -75,7 +75,7 @@ const messages = route({
   path: '/v1/teams/{id}/messages',
   summary: 'Send agents a message',
   description:
-    'An agent at work reads it before its next call; for one that has nothing to do it is a question. Any that is not delivered makes the call an error that names both.',
+    'An agent at work reads it before its next call; for one that has nothing to do it is a question. With `category` context it is nobody’s question: agents are given it to know, and syncs copy it. Any that is not delivered makes the call an error that names both.',
   body: teamMessageSchema,
   bodyExample: { content: 'Mind the indexes.', target: 'reader' },
   responses: {
@@ -86,8 +86,15 @@ const messages = route({
     },
   },
   handle: async ({ params: { id }, headers, body }, ports) => {
-    const { content, target, targets = target === undefined ? [] : [target], channel = null, metadata } = body;
-    const message = { content, targets, channel, metadata };
+    const {
+      content,
+      target,
+      targets = target === undefined ? [] : [target],
+      channel = null,
+      metadata,
+      category,
+    } = body;
+    const message = { content, targets, channel, metadata, ...(category === 'context' && { category }) };
     const key = headers['idempotency-key'];
     const { agentIds, notes } = await callTeam(
       id,

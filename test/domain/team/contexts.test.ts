@@ -36,6 +36,16 @@ describe('the context of an agent that is spawned', () => {
     expect(contents(play, 'a')).toEqual(contents(play, 'b'));
   });
 
+  test('holds what it is given to know, which those below it begin with copies of and others get by a sync', () => {
+    const play = new TeamPlay([plan('a', { instructions: 'Be brief.', context: ['The sky is blue.'] }), idle('c')]);
+    play.spawn(idle('b', { parent: 'a' }));
+    expect(contents(play, 'a')).toEqual(['Be brief.', 'To know, not to answer:\nThe sky is blue.', 'do a']);
+    expect(contents(play, 'b')).toEqual(['Be brief.', 'To know, not to answer:\nThe sky is blue.']);
+    play.call({ type: 'SYNC', parent: 'a', child: 'c', categories: ['context'], replace: false });
+    expect(play.answer).toMatchObject({ ok: true, synced: { copied: 1 } });
+    expect(contextInfo(play.team.contexts, 'c', true)?.stats?.messages).toMatchObject({ context: 1, system: 0 });
+  });
+
   test('has the limit of the team where it has no parent, and at most its parent’s else', () => {
     const play = new TeamPlay([plan('a')], { windowTokens: 1_000 });
     play.spawn(plan('b', { parent: 'a', shared_context_window_max_tokens: 5_000 }));

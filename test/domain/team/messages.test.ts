@@ -1,3 +1,4 @@
+import { contextInfo } from '../../../src/domain/team/context/info.js';
 import { deliveryAnswer } from '../../../src/domain/team/messages.js';
 import { liteAgentsOf } from '../../../src/domain/team/setup.js';
 import { idle, plan, TeamPlay } from '../../support/team-play.js';
@@ -10,6 +11,33 @@ const crew = () =>
 const send = (at: TeamPlay, by: string | null, ...targets: string[]) =>
   at.call({ type: 'SEND', message: { content: 'hello', targets, channel: null, metadata: { n: 1 } } }, by);
 const delivered = (at: TeamPlay) => at.done('deliver').map(({ agentId }) => agentId);
+
+describe('something to know', () => {
+  const know = (at: TeamPlay, content: string, ...targets: string[]) =>
+    at.call({ type: 'SEND', message: { content, targets, channel: null, metadata: {}, category: 'context' } });
+  const categories = (at: TeamPlay, id: string) => contextInfo(at.team.contexts, id, true)?.stats?.messages;
+
+  test('is in the context of whoever it is for, at work or not, and nobody is asked', () => {
+    const at = crew();
+    const states = at.states;
+    expect([know(at, 'blue', 'a', 'over', 'idle'), delivered(at), at.states]).toEqual(['ok', [], states]);
+    for (const id of ['a', 'over', 'idle']) expect(categories(at, id)).toMatchObject({ context: 1 });
+    expect(at.told('message').map(({ to }) => to)).toEqual(['a', 'over', 'idle']);
+    const { run } = at.agent('a').turn!;
+    at.take({ type: 'READ', agentId: 'a', run, step: 1, wrote: [], has: [], usage: { tokens: 0, usdMicros: 0 } });
+    expect(at.done('answer_read')[0]?.read).toMatchObject({
+      view: { add: [{ content: 'do a' }, { content: 'To know, not to answer:\nblue', category: 'context' }] },
+    });
+  });
+
+  test('that has no room, or is for nobody, is not delivered', () => {
+    const at = new TeamPlay([idle('a')], { windowTokens: 10 });
+    expect(know(at, 'x'.repeat(400), 'a', 'zz')).toMatch(
+      /^sent to nobody; not delivered to a: agent "a" has no room for this.*; zz: there is no agent "zz"/,
+    );
+    expect(categories(at, 'a')).toMatchObject({ context: 0 });
+  });
+});
 
 describe('a message of an agent', () => {
   test('reaches those at work, the paused ones too, and is told of by an event for each', () => {
