@@ -2,8 +2,7 @@ import { ParleyError } from '../../src/domain/errors.js';
 import { noAmount } from '../../src/domain/budget.js';
 import type { Amount } from '../../src/domain/session/setup.js';
 import type { BudgetAnswer, BudgetEvent } from '../../src/domain/tenant-budget/messages.js';
-import type { TenantBudgetSettings } from '../../src/domain/tenant-budget/settings.js';
-import { budgetLeaseMs } from '../../src/domain/tenant-budget/state.js';
+import { leaseOf, type TenantBudgetSettings } from '../../src/domain/tenant-budget/settings.js';
 import { CallLine, type LineOptions } from '../owner/call-line.js';
 import type { BudgetLink } from './link.js';
 import type { BudgetMetrics } from './metrics.js';
@@ -32,7 +31,7 @@ export class BudgetLine {
       withdrawn: (number) => ({ type: 'withdrawn', worker, number }),
       unused: (number) => this.ended(number, null, noAmount),
       alive: (waiting, open) => [() => ({ type: 'alive', worker, numbers: [...waiting, ...open.keys()] })],
-      leaseMs: budgetLeaseMs,
+      leaseMs: leaseOf(settings),
       hear: (answer) => this.hear(answer),
       onError: (error, isAsked) => {
         const what = isAsked ? 'cannot be asked' : 'cannot be told what was used';

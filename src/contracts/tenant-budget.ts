@@ -19,6 +19,13 @@ export const tenantBudgetLimitsSchema = z
       .enum(['stop', 'ask'])
       .default('stop')
       .meta({ description: 'Whether calls are refused, or wait until a person gives the budget more.' }),
+    lease_ms: z
+      .number()
+      .int()
+      .min(3_000)
+      .max(3_600_000)
+      .default(120_000)
+      .meta({ description: 'For how long what a worker holds stands without a word of it; then it counts as spent.' }),
   })
   .superRefine((budget, context) => {
     const fault = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });

@@ -37,5 +37,6 @@ export const tenantBudgetSettings = (settings: BudgetSettings, tenant: string): 
     warnPercent: Math.round(warnAt * 100),
     cheaperPercent: cheaperAt === undefined ? null : Math.round(cheaperAt * 100),
     asks: limits.when_used_up === 'ask',
+    leaseMs: limits.lease_ms,
   };
 };

@@ -13,7 +13,8 @@ import { scratchFolder } from '../support/scratch.js';
 const settingsOf = (text: string) => loadConfig({ PARLEY_TENANT_BUDGETS: text }).tenantBudgets;
 
 describe('PARLEY_TENANT_BUDGETS', () => {
-  const text = '{"acme":{"max_usd":12.5,"per":"month","warn_at":0.75},"*":{"max_tokens":100,"when_used_up":"ask"}}';
+  const text =
+    '{"acme":{"max_usd":12.5,"per":"month","warn_at":0.75},"*":{"max_tokens":100,"when_used_up":"ask","lease_ms":9000}}';
 
   test('is JSON, or a file that holds it', () => {
     const file = join(scratchFolder(), 'budgets.json');
@@ -22,9 +23,9 @@ describe('PARLEY_TENANT_BUDGETS', () => {
     expect(settingsOf('')).toEqual({});
   });
   test.each([
-    ['acme', { limits: { maxUsdMicros: 12_500_000, maxTokens: null }, period: 'month', warnPercent: 75, asks: false }],
-    ['beta', { limits: { maxUsdMicros: null, maxTokens: 100 }, period: 'ever', warnPercent: 80, asks: true }],
-    ['toString', { tenant: 'toString', cheaperPercent: null }],
+    ['acme', { limits: { maxUsdMicros: 12_500_000, maxTokens: null }, period: 'month', leaseMs: 120_000, asks: false }],
+    ['beta', { limits: { maxUsdMicros: null, maxTokens: 100 }, period: 'ever', leaseMs: 9_000, asks: true }],
+    ['toString', { tenant: 'toString', cheaperPercent: null, warnPercent: 80 }],
   ])('says for %s %j', (tenant, expected) => {
     expect(tenantBudgetSettings(settingsOf(text), tenant)).toMatchObject(expected);
   });
@@ -33,11 +34,12 @@ describe('PARLEY_TENANT_BUDGETS', () => {
   });
   test('tells every fault at once', () => {
     const faulty =
-      '{"c":{},"d":{"max_usd":-1,"per":"week","limit":3},"e":{"max_usd":1,"cheaper_at":0.5},"f":{"max_usd":1,"cheaper_models":{"a":"b"}}}';
+      '{"c":{},"d":{"max_usd":-1,"per":"week","lease_ms":10,"limit":3},"e":{"max_usd":1,"cheaper_at":0.5},"f":{"max_usd":1,"cheaper_models":{"a":"b"}}}';
     for (const fault of [
       /c\.max_usd: must be given, or max_tokens/,
       /d\.max_usd: /,
       /d\.per: /,
+      /d\.lease_ms: /,
       /d: .*limit/,
       /e\.cheaper_models: must name a model for cheaper_at/,
       /f\.cheaper_at: must be given for cheaper_models/,

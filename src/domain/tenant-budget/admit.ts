@@ -3,8 +3,8 @@ import { findAccount, type LedgerState, type OpenCall } from '../ledger/state.js
 import type { BudgetNotice } from '../ledger/steps.js';
 import type { Amount } from '../session/setup.js';
 import { periodWords } from './period.js';
-import type { TenantBudgetSettings } from './settings.js';
-import { type BudgetBooks, type BudgetDemand, budgetLeaseMs, workerAccount } from './state.js';
+import { leaseOf, type TenantBudgetSettings } from './settings.js';
+import { type BudgetBooks, type BudgetDemand, workerAccount } from './state.js';
 
 export type AdmitOutcome =
   | { type: 'admitted'; isCheaper: boolean }
@@ -41,7 +41,7 @@ export const admit = (
     isCapped,
     isCheapest,
     holder: worker,
-    expiresAt: now + budgetLeaseMs,
+    expiresAt: now + leaseOf(settings),
   });
   const wantsCheaper = findAccount(books.ledger, settings.tenant)?.told.includes('cheaper_model') === true;
   const notices: BudgetNotice[] = [];

@@ -40,7 +40,8 @@ export const areBudgetSettings = (value: unknown): value is TenantBudgetSettings
   budgetPeriods.some((period) => period === value['period']) &&
   isPercent(value['warnPercent']) &&
   (value['cheaperPercent'] === null || isPercent(value['cheaperPercent'])) &&
-  typeof value['asks'] === 'boolean';
+  typeof value['asks'] === 'boolean' &&
+  (value['leaseMs'] === undefined || isWhole(value['leaseMs'], 1));
 
 /**
  * Whether this is what workers say. A message by hand that is not would stop a budget for good, as a workflow tries a step that

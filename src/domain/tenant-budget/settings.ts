@@ -12,7 +12,12 @@ export interface TenantBudgetSettings {
   cheaperPercent: number | null;
   /** Whether calls wait for a person once the budget is used up; else they are refused. */
   asks: boolean;
+  /** For so long what a worker holds stands without a word of it; left out by workers of before it could be said. */
+  leaseMs?: number;
 }
+
+/** Milliseconds. */
+export const leaseOf = ({ leaseMs = 120_000 }: TenantBudgetSettings): number => leaseMs;
 
 /** Terms of the tenant's account: a call that does not fit what is left goes out while something is left, one at a time. */
 export const termsOf = ({ limits, warnPercent, cheaperPercent, asks }: TenantBudgetSettings): AccountTerms => ({

@@ -48,9 +48,6 @@ export interface TenantBudgetState {
   heard: Record<string, number>;
 }
 
-/** For so long what a worker holds stands without a word of it. */
-export const budgetLeaseMs = 120_000;
-
 /** No tenant has such a name. */
 export const workerAccount = (worker: string): string => `worker ${worker}`;
 

@@ -7,15 +7,8 @@ import type { Amount } from '../session/setup.js';
 import { admit, heldAs } from './admit.js';
 import type { BudgetEvent, BudgetGrant, BudgetRefusal } from './messages.js';
 import { periodAt } from './period.js';
-import { termsOf, type TenantBudgetSettings, workerTerms } from './settings.js';
-import {
-  type BudgetBooks,
-  type BudgetDemand,
-  budgetLeaseMs,
-  openBooks,
-  type TenantBudgetState,
-  workerAccount,
-} from './state.js';
+import { leaseOf, termsOf, type TenantBudgetSettings, workerTerms } from './settings.js';
+import { type BudgetBooks, type BudgetDemand, openBooks, type TenantBudgetState, workerAccount } from './state.js';
 
 export interface SteppedBudget {
   state: TenantBudgetState;
@@ -120,7 +113,7 @@ const want = (draft: Draft, demand: BudgetDemand, now: number): void => {
     draft.refused.push({ worker, number, message });
     return;
   }
-  draft.state = { ...draft.state, queue: [...queue, { ...demand, expiresAt: now + budgetLeaseMs }] };
+  draft.state = { ...draft.state, queue: [...queue, { ...demand, expiresAt: now + leaseOf(draft.state.settings) }] };
 };
 
 const hear = (draft: Draft, event: BudgetEvent, now: number): void => {
@@ -134,7 +127,7 @@ const hear = (draft: Draft, event: BudgetEvent, now: number): void => {
     case 'ended':
       return end(draft, event, now);
     case 'alive': {
-      const expiresAt = now + budgetLeaseMs;
+      const expiresAt = now + leaseOf(settings);
       const named = new Set(event.numbers);
       const renewed = queue.map((each) =>
         each.worker === event.worker && named.has(each.number) ? { ...each, expiresAt } : each,

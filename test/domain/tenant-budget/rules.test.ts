@@ -1,12 +1,13 @@
 import { tenantBudgetSchema } from '../../../src/contracts/tenant-budget.js';
 import { periodAt } from '../../../src/domain/tenant-budget/period.js';
 import { areBudgetSettings, isBudgetSaid } from '../../../src/domain/tenant-budget/said.js';
-import { budgetLeaseMs } from '../../../src/domain/tenant-budget/state.js';
+import { leaseOf } from '../../../src/domain/tenant-budget/settings.js';
 import { isForgettable, untouchedBudget } from '../../../src/domain/tenant-budget/view.js';
 import { amount } from '../../support/ledger-play.js';
 import { BudgetPlay, budgetSettings } from '../../support/tenant-budget-play.js';
 
 const day = 86_400_000;
+const usualLeaseMs = leaseOf(budgetSettings());
 
 describe('the budget of a tenant', () => {
   test('is shared by the calls of all workers, and refuses the next once it is used up', () => {
@@ -45,19 +46,27 @@ describe('the budget of a tenant', () => {
 
   test('spends what a worker held that is never heard of again, and nothing of one that names its calls', () => {
     const play = new BudgetPlay().want('a', 1, 30).want('b', 1, 20);
-    play.now += budgetLeaseMs / 2;
+    play.now += usualLeaseMs / 2;
     play.hear({ type: 'alive', worker: 'b', numbers: [1] });
-    expect(play.nextAt).toBe(play.now + budgetLeaseMs / 2);
-    play.after(budgetLeaseMs / 2);
+    expect(play.nextAt).toBe(play.now + usualLeaseMs / 2);
+    play.after(usualLeaseMs / 2);
     expect(play.view).toMatchObject({ spent: { tokens: 30 }, held: { tokens: 20 } });
     play.end('a', 1, 3);
     expect(play.view.spent.tokens).toBe(30);
   });
 
+  test('keeps to the lease of its operator: what waits goes on when that of who held it is over', () => {
+    const play = new BudgetPlay(budgetSettings({ leaseMs: 3_000 })).want('a', 1, 101).want('b', 1, 101);
+    expect([play.nextAt, play.view.calls]).toEqual([play.now + 3_000, { under_way: 1, waiting: 1 }]);
+    play.now += 2_000;
+    play.hear({ type: 'alive', worker: 'b', numbers: [1] }).after(1_000);
+    expect([play.words, play.view.spent.tokens]).toEqual([['+a/1', '-b/1'], 101]);
+  });
+
   test('forgets what a dead worker waited for', () => {
     const play = new BudgetPlay().want('a', 1, 101).want('b', 1, 10, { isCapped: false });
     expect(play.view.calls.waiting).toBe(1);
-    play.hear({ type: 'alive', worker: 'a', numbers: [1] }).after(budgetLeaseMs);
+    play.hear({ type: 'alive', worker: 'a', numbers: [1] }).after(usualLeaseMs);
     expect(play.view.calls).toEqual({ under_way: 0, waiting: 0 });
   });
 
