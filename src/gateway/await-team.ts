@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { TeamStatus } from '../contracts/team-status.js';
 import { ParleyError } from '../domain/errors.js';
+import { Notices } from './notices.js';
 import { ProblemError } from './problem.js';
 import type { Call, Ports } from './route.js';
 
@@ -29,16 +30,10 @@ export const awaitTeam = async (
   { signal, draining }: Pick<Call, 'signal' | 'draining'>,
 ): Promise<{ status: TeamStatus; isTimeout: boolean }> => {
   const due = timeoutMs === null ? Infinity : Date.now() + timeoutMs;
-  let touched = false;
-  let wake: () => void = () => {};
-  const notice = (): void => {
-    touched = true;
-    wake();
-  };
+  const notices = new Notices(signal, draining);
   const stop = bus.subscribe(id, ({ type }) => {
-    if (type === 'touched') notice();
+    if (type === 'touched') notices.notice();
   });
-  for (const each of [signal, draining]) each.addEventListener('abort', notice);
   let failures = 0;
   const look = async (): Promise<TeamStatus | null> => {
     try {
@@ -54,7 +49,7 @@ export const awaitTeam = async (
   };
   try {
     for (;;) {
-      touched = false;
+      notices.looks();
       const lookedAt = Date.now();
       const status = await look();
       if (!status) {
@@ -70,11 +65,8 @@ export const awaitTeam = async (
         throw new ProblemError('unavailable', 'This gateway stops; wait again, nothing was changed.', {
           headers: { 'Retry-After': '1' },
         });
-      const timer = globalThis.setTimeout(notice, Math.min(left, pollMs));
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-        if (touched) resolve();
-      });
+      const timer = globalThis.setTimeout(notices.notice, Math.min(left, pollMs));
+      await notices.next();
       clearTimeout(timer);
       // A busy team has a hint for each step, and each look is work for it: twice as long as one took nobody looks again.
       const rest = Math.min(2 * took - (Date.now() - seenAt), due - Date.now());
@@ -82,6 +74,6 @@ export const awaitTeam = async (
     }
   } finally {
     stop();
-    for (const each of [signal, draining]) each.removeEventListener('abort', notice);
+    notices.close();
   }
 };

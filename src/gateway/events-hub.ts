@@ -1,7 +1,8 @@
 import type { BusPort } from '../contracts/bus.js';
 import type { NumberedEvent } from '../contracts/events.js';
 import type { TextCursor } from './lane-texts.js';
-import type { SseMessage } from './sse.js';
+import { Notices } from './notices.js';
+import { gatewayStops, type SseMessage } from './sse.js';
 import { type FeedOptions, WorkFeed } from './work-feed.js';
 import type { EventSource } from './work-port.js';
 
@@ -83,19 +84,23 @@ export class EventsHub {
   ): Promise<{ events: NumberedEvent[]; lastId: number; endState: string | null }> {
     const { feed, release } = await this.#acquire(source, id, since);
     const over = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
+    const notices = new Notices(over);
+    const stopListening = feed.onChange(notices.notice);
     try {
       // A feed that others watch is as new as the last hint.
       if (feed.endState === null) await feed.ask();
       for (;;) {
-        const changed = nextChange(feed, over);
+        notices.looks();
         const { endState } = feed;
         const events = await feed.after(Math.min(since, feed.lastId));
         const isOver = over.aborted || waitMs === 0;
         if (events.length > 0 || endState !== null || isOver)
           return { events, lastId: events.at(-1)?.id ?? Math.min(since, feed.lastId), endState };
-        await changed;
+        await notices.next();
       }
     } finally {
+      stopListening();
+      notices.close();
       release();
     }
   }
@@ -154,19 +159,6 @@ export class EventsHub {
   }
 }
 
-/** Resolves when something may be new, or `over` aborts. */
-const nextChange = (feed: WorkFeed, over: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const settle = (): void => {
-      stopListening();
-      over.removeEventListener('abort', settle);
-      resolve();
-    };
-    const stopListening = feed.onChange(settle);
-    over.addEventListener('abort', settle);
-    if (over.aborted) settle();
-  });
-
 /** One client's way through a feed: its own place in the numbers and in each lane's text. */
 async function* follow(
   feed: WorkFeed,
@@ -176,18 +168,11 @@ async function* follow(
 ): AsyncGenerator<SseMessage> {
   let place = since;
   const texts: TextCursor = new Map();
-  let wake: () => void = () => {};
-  let changed = true;
-  const notice = (): void => {
-    changed = true;
-    wake();
-  };
-  const stopListening = feed.onChange(notice);
-  signal.addEventListener('abort', notice);
-  draining.addEventListener('abort', notice);
+  const notices = new Notices(signal, draining);
+  const stopListening = feed.onChange(notices.notice);
   try {
     while (!signal.aborted) {
-      changed = false;
+      notices.looks();
       for (const piece of feed.texts.after(texts)) yield { event: 'partial', data: piece };
       // Read before the events: what ended in between comes with the next turn, never before its events.
       const { endState } = feed;
@@ -200,19 +185,13 @@ async function* follow(
         return;
       }
       if (draining.aborted) {
-        yield { comment: 'this gateway stops; connect again' };
+        yield gatewayStops;
         return;
       }
-      if (!changed) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-          if (changed || signal.aborted) resolve();
-        });
-      }
+      await notices.next();
     }
   } finally {
     stopListening();
-    signal.removeEventListener('abort', notice);
-    draining.removeEventListener('abort', notice);
+    notices.close();
   }
 }

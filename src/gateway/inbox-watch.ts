@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { InboxItem } from '../contracts/inbox.js';
 import type { WorkItem } from '../contracts/work.js';
 import type { Inbox, InboxFilter } from './inbox.js';
-import type { SseMessage } from './sse.js';
+import { Notices } from './notices.js';
+import { gatewayStops, type SseMessage } from './sse.js';
 
 export interface InboxWatchOptions {
   /** Milliseconds between two looks while somebody watches. */
@@ -51,22 +52,15 @@ export class InboxWatch {
     filter: InboxFilter,
     { signal, draining }: { signal: AbortSignal; draining: AbortSignal },
   ): AsyncGenerator<SseMessage> {
-    let wake: () => void = () => {};
-    let changed = true;
-    const notice = (): void => {
-      changed = true;
-      wake();
-    };
+    const notices = new Notices(signal, draining);
     const sent = new Map<string, { item: InboxItem; mark: string }>();
     let isReady = false;
-    signal.addEventListener('abort', notice);
-    draining.addEventListener('abort', notice);
-    this.#watching.set(notice, filter);
+    this.#watching.set(notices.notice, filter);
     this.#begin();
     try {
       yield { retry: this.#options.retryMs, comment: 'parley' };
       while (!signal.aborted) {
-        changed = false;
+        notices.looks();
         const shown = this.#shown;
         if (shown) {
           for (const message of differences(sent, shown, filter)) yield message;
@@ -74,20 +68,14 @@ export class InboxWatch {
           isReady = true;
         }
         if (draining.aborted) {
-          yield { comment: 'this gateway stops; connect again' };
+          yield gatewayStops;
           return;
         }
-        if (!changed) {
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-            if (changed || signal.aborted) resolve();
-          });
-        }
+        await notices.next();
       }
     } finally {
-      signal.removeEventListener('abort', notice);
-      draining.removeEventListener('abort', notice);
-      this.#watching.delete(notice);
+      notices.close();
+      this.#watching.delete(notices.notice);
       if (this.#watching.size === 0) this.#end();
     }
   }

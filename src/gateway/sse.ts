@@ -13,6 +13,9 @@ export interface SseMessage {
   retry?: number;
 }
 
+/** The last that a stream tells while its work goes on. */
+export const gatewayStops: SseMessage = { comment: 'this gateway stops; connect again' };
+
 /** The wire form (WHATWG HTML, "Server-sent events"); JSON has no line breaks, so one data line is enough. */
 export const sseText = ({ event, id, data, line, comment, retry }: SseMessage): string => {
   const lines: string[] = [];
