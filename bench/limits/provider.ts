@@ -30,6 +30,8 @@ export interface LimitedProvider {
   arrivals: Arrival[];
   /** Whether a call is refused, and with what; null: it is answered. */
   refuse: (arrival: Arrival) => Refusal | null;
+  /** Until when nobody is answered. */
+  held: Promise<void>;
   close(): Promise<void>;
 }
 
@@ -63,6 +65,7 @@ export const startLimitedProvider = async (): Promise<LimitedProvider> => {
       return;
     }
     await new Promise((resolve) => setTimeout(resolve, asked.ms).unref());
+    await provider.held;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(chunk(model, { choices: [{ index: 0, delta: { role: 'assistant', content: 'yes' } }] }));
     response.write(chunk(model, { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }));
@@ -80,6 +83,7 @@ export const startLimitedProvider = async (): Promise<LimitedProvider> => {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     arrivals,
     refuse: () => null,
+    held: Promise.resolve(),
     close: async () => {
       server.close();
       server.closeAllConnections();

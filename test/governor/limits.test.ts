@@ -12,30 +12,24 @@ afterAll(() => rig?.close());
 describe('the limits of a provider', () => {
   test('hold over four workers in every window, and are used while there is demand', async () => {
     const limits = { requests: 24, tokens: 2_400, concurrency: 5, window_ms: 4_000 };
-    const { call, arrivals } = await rig.install(4, limits);
-    // Whoever begins has to find its way first.
-    await Promise.all([0, 1, 2, 3].map((worker) => call(worker)));
-    await new Promise((resolve) => setTimeout(resolve, limits.window_ms));
+    const { call, arrivals, until } = await rig.install(4, limits);
     const stop = new AbortController();
     setMaxListeners(0, stop.signal);
-    const warm = arrivals().length;
     const keepAsking = async (worker: number): Promise<void> => {
       for (let made = worker; !stop.signal.aborted; made += 1)
         await call(worker, { tokens: 20 + ((made * 37) % 60), ms: 20 }, stop.signal);
     };
     const all = Array.from({ length: 16 }, (_, index) => keepAsking(index % 4));
     const windows = 2;
-    await new Promise((resolve) => setTimeout(resolve, (windows + 0.25) * limits.window_ms));
-    stop.abort();
+    const mostIn = (count: number) => mostInAnyWindow(arrivals(), count * limits.window_ms);
+    // On a busy machine, workers may be late in any one stretch; limits that are never used up are so in all.
+    const used = until(() => mostIn(windows).requests >= 0.9 * windows * limits.requests);
+    await used.finally(() => stop.abort());
     await Promise.all(all);
-    const most = mostInAnyWindow(arrivals(), limits.window_ms);
-    expect(most.requests).toBeLessThanOrEqual(limits.requests);
-    expect(most.tokens).toBeLessThanOrEqual(limits.tokens);
+    expect(mostIn(1).requests).toBeLessThanOrEqual(limits.requests);
+    expect(mostIn(1).tokens).toBeLessThanOrEqual(limits.tokens);
     expect(mostAtOnce(arrivals())).toBeLessThanOrEqual(limits.concurrency);
-    const [first, ...others] = arrivals().slice(warm);
-    const came = others.filter(({ at }) => at <= (first?.at ?? 0) + windows * limits.window_ms);
-    expect(came.length + 1).toBeGreaterThanOrEqual(0.9 * windows * limits.requests);
-  });
+  }, 90_000);
 
   test('serve a small tenant beside a big one, and gold before bronze', async () => {
     const { call, arrivals, until } = await rig.install(2, {
@@ -44,7 +38,8 @@ describe('the limits of a provider', () => {
       window_ms: 1_000,
       burst: 0.2,
     });
-    const first = call(0, { ms: 400 });
+    const release = rig.hold();
+    const first = call(0);
     await until((status) => countOf(status, 'under_way') === 1);
     const big = Array.from({ length: 12 }, () => call(0, { tenant: 'big', tier: 'bronze' }));
     await until((status) => countOf(status, 'waiting') === 12);
@@ -53,6 +48,8 @@ describe('the limits of a provider', () => {
       call(1, { tenant: 'small', tier: 'bronze' }),
       call(0, { tenant: 'big', tier: 'gold', tokens: 11 }),
     ];
+    await until((status) => countOf(status, 'waiting') === 15);
+    release();
     await Promise.all([first, ...big, ...late]);
     const order = arrivals().map(({ tenant, tokens }) => (tokens === 11 ? 'gold' : tenant));
     // Two tenants in turn: the small one's calls are among the first, though twelve were there before them.
@@ -80,7 +77,8 @@ describe('the limits of a provider', () => {
 
   test('do not count a call that is cancelled while it waits', async () => {
     const { call, arrivals, until } = await rig.install(2, { concurrency: 1, window_ms: 1_000 });
-    const first = call(0, { ms: 300 });
+    const release = rig.hold();
+    const first = call(0);
     await until((status) => countOf(status, 'under_way') === 1);
     const stop = new AbortController();
     const stopped = call(1, {}, stop.signal);
@@ -88,7 +86,8 @@ describe('the limits of a provider', () => {
     await until((status) => countOf(status, 'waiting') === 2);
     stop.abort();
     await stopped;
-    await until((status) => countOf(status, 'waiting') <= 1);
+    await until((status) => countOf(status, 'waiting') === 1);
+    release();
     expect(await Promise.all([first, next])).toEqual(['final', 'final']);
     expect(arrivals()).toHaveLength(2);
     await until((status) => countOf(status, 'under_way') + countOf(status, 'waiting') === 0);

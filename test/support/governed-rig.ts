@@ -28,6 +28,8 @@ export interface Governed {
 
 export interface GovernedRig {
   model: LimitedProvider;
+  /** Answers nobody from now on. @returns answers all */
+  hold(): () => void;
   client: Client;
   install(count: number, limits: Partial<ProviderLimits>, address?: string): Promise<Governed>;
   /** Ends what was installed last. */
@@ -48,6 +50,7 @@ export const startGovernedRig = async (server: string): Promise<GovernedRig> => 
     );
     model.arrivals.length = 0;
     model.refuse = () => null;
+    model.held = Promise.resolve();
     const id = governorId(taskQueue, provider);
     const until: Governed['until'] = async (holds) => {
       let last = 'it is not there';
@@ -79,6 +82,11 @@ export const startGovernedRig = async (server: string): Promise<GovernedRig> => 
   };
   return {
     model,
+    hold: () => {
+      let release = (): void => {};
+      model.held = new Promise((resolve) => (release = resolve));
+      return release;
+    },
     client,
     install,
     uninstall,
