@@ -34,5 +34,5 @@ describeWithSandbox('the demo of many runs', () => {
       );
     expect(answered).toMatch(/#126 cancelled\n {2}feat\/126: .*it was aborted by demo/);
     expect([code, out]).toEqual([0, expect.stringContaining('5 of 5 runs ended as they should.')]);
-  });
+  }, 180_000);
 });
