@@ -48,12 +48,13 @@ export interface Answered {
 export class AskError extends Error {
   constructor(
     readonly code: string,
-    message: string,
+    /** What went wrong, without the code. */
+    readonly why: string,
     readonly usage: Amount,
     /** Left out: not known. */
     readonly retryable?: boolean,
   ) {
-    super(`${code}: ${message}`);
+    super(`${code}: ${why}`);
   }
 }
 
@@ -67,7 +68,7 @@ export interface AgentFailure {
 
 /** What an error of an agent, or of its adapter, says of itself. */
 export const failureOf = (error: unknown): AgentFailure => {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = error instanceof AskError ? error.why : error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'EAGENTDOWN';
   const known = error instanceof AskError ? error : error instanceof ParleyError ? error.options : {};
   return { code, message, ...(known.retryable !== undefined && { retryable: known.retryable }) };
