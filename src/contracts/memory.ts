@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { planSchema } from './plan.js';
+import { ranPlanSchema } from './plan.js';
 import { tenantSchema, workIdSchema, shareSchema } from './work.js';
 
 export const traceIdSchema = z
@@ -69,7 +69,7 @@ export const traceSchema = z
     passes: z.number().int().min(1),
     verified: z.boolean().meta({ description: 'Every task ran and every assertion holds.' }),
     summary: z.string().max(10_000).meta({ description: 'In a few sentences, why it ended as it did.' }),
-    plan: planSchema.nullable(),
+    plan: ranPlanSchema.nullable(),
     votes: z.array(traceVoteSchema).max(100),
     tags: z.array(tagSchema).max(100),
     report: reportSummarySchema.nullable(),

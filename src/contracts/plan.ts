@@ -94,5 +94,7 @@ export type Task = z.infer<typeof taskSchema>;
 
 /** Tasks in any order; `depends_on` decides which runs first. */
 export const planSchema = z.strictObject({ tasks: z.array(taskSchema).max(maxTasks) }).meta({ id: 'Plan' });
+/** What was run in the end: repairs add to what had succeeded, so that it can be longer than any plan. */
+export const ranPlanSchema = z.strictObject({ tasks: z.array(taskSchema) }).meta({ id: 'RanPlan' });
 export type Plan = z.infer<typeof planSchema>;
 export type PlanBody = z.input<typeof planSchema>;

@@ -44,6 +44,14 @@ describe('a memory in SQLite', () => {
     expect(await memory.trace('default', trace.trace_id)).toEqual(trace);
   });
 
+  test('keeps all that was run, though repairs made it longer than any plan', async () => {
+    const [task] = aTrace('long').plan?.tasks ?? [];
+    const tasks = Array.from({ length: 250 }, (_, index) => ({ ...task!, task_id: `t${index}` }));
+    const memory = aMemory();
+    await memory.store(aTrace('long', { plan: { tasks } }));
+    expect((await memory.trace('default', traceId('long')))?.plan?.tasks).toHaveLength(250);
+  });
+
   test('keeps everything when it is opened again', async () => {
     const file = join(aFolder(), 'deeper', 'memory.db');
     const before = aMemory({ file });
