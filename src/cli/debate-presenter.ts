@@ -3,6 +3,7 @@ import type { DebateResult, DebateStatus, Statement, Vote } from '../contracts/d
 import type { RollbackReport, TaskReport } from '../contracts/execution.js';
 import type { Approval } from '../contracts/feedback.js';
 import type { Task, Undo } from '../contracts/plan.js';
+import { currentApprovers } from '../domain/approval.js';
 import { answeredLine, errorLines, headline, percent, restoredLines, spentLine } from './lines.js';
 import { type Presenter, watchByLines } from './presenter.js';
 
@@ -22,6 +23,9 @@ const taskLine = (task: Task): string => {
   const { task_id: id, depends_on: needs, undo } = task;
   return `${id}: ${wholeCommand(task)}${needs.length > 0 ? `  (after ${needs.join(', ')})` : ''}${undo ? `  [undo: ${wholeCommand(undo)}]` : ''}`;
 };
+
+const planHead = (fromPass: number | null): string =>
+  `  plan      of ${fromPass ? `pass ${fromPass}` : 'the request'}:`;
 
 const statementLines = ({
   role,
@@ -94,23 +98,25 @@ const resultLines = (result: DebateResult): string[] => [
   ...result.notes.map((note) => `            ${note}`),
 ];
 
-const gateLines = (id: string, { request, outcome, needed, approvers }: Approval): string[] =>
-  outcome !== 'pending'
-    ? []
-    : [
-        `? waits for ${needed === 1 ? 'an approval' : `${needed} approvals`}${approvers ? ` of ${approvers.join(', ')}` : ''}${request.expires_at ? `, until ${request.expires_at}` : ''}`,
-        `  parley debate answer ${id} approve|request_changes|reject    (request ${request.request_id}, digest ${request.digest?.slice(0, 12)})`,
-      ];
+/** What is asked now. A repair that is to be approved stands nowhere else in the status as it will run. */
+const gateLines = (id: string, approval: Approval): string[] => {
+  const { request, outcome, needed } = approval;
+  if (outcome !== 'pending') return [];
+  const who = currentApprovers(approval);
+  const options = request.options.map(({ value }) => value).join('|');
+  return [
+    `? waits for ${needed === 1 ? 'an approval' : `${needed} approvals`}${who ? ` of ${who.join(', ')}` : ''}${request.expires_at ? `, until ${request.expires_at}` : ''}`,
+    ...(request.phase === 'repair' ? request.prompt.split('\n').map((line) => `  ${line}`) : []),
+    `  parley debate answer ${id} ${options}    (request ${request.request_id}, digest ${request.digest?.slice(0, 12)})`,
+  ];
+};
 
 const eventLines = ({ event, data }: NumberedDebateEvent): string[] => {
   switch (event) {
     case 'statement':
       return statementLines(data);
     case 'plan':
-      return [
-        `  plan      of pass ${data.from_pass}:`,
-        ...data.plan.tasks.map((task) => `            ${taskLine(task)}`),
-      ];
+      return [planHead(data.from_pass), ...data.plan.tasks.map((task) => `            ${taskLine(task)}`)];
     case 'consensus':
       return [`≈ consensus ${percent(data.consensus)} after pass ${data.pass}: ${data.why}`];
     case 'decision':
@@ -157,10 +163,7 @@ const statusLines = (status: DebateStatus): string[] => [
   ...status.statements.flatMap(statementLines),
   ...(status.votes.length > 0 ? ['  votes', ...voteLines(status.votes)] : []),
   ...(status.plan.tasks.length > 0
-    ? [
-        `  plan      of pass ${status.plan_from_pass}:`,
-        ...status.plan.tasks.map((task) => `            ${taskLine(task)}`),
-      ]
+    ? [planHead(status.plan_from_pass), ...status.plan.tasks.map((task) => `            ${taskLine(task)}`)]
     : []),
   ...(status.report?.tasks ?? []).flatMap(reportLines),
   ...(status.report?.rollback ? rollbackLines(status.report.rollback) : []),
