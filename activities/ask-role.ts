@@ -30,7 +30,7 @@ const partsFor = ({ purpose, workspace, tasksRun }: AskRoleInput): AnswerParts =
   scan: (plan) => scanPlan(plan, workspace, tasksRun),
   plan: (value) => {
     const parsed = parseWhole(planSchema, value);
-    const named = (path: string, message: string): string => `"plan.${path}" ${message}`;
+    const named = (path: string, message: string): string => `"${path === '' ? 'plan' : `plan.${path}`}" ${message}`;
     if (!parsed.ok) return { faults: parsed.faults.map(({ path, message }) => named(path, message)) };
     const faults = purpose === 'repair' ? [] : planFaults(parsed.value);
     return faults.length === 0
