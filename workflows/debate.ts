@@ -136,7 +136,10 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
         const { role, purpose, attempt, pass } = effect;
         const repeated = attempt === 1 ? '' : ', asked again';
         const { outcome, usage } = await roleCalls(effect.timeoutMs + graceMs).askRole.executeWithOptions(
-          { summary: purpose === 'statement' ? `${role}, pass ${pass}${repeated}` : `${role}: ${purpose}${repeated}` },
+          {
+            summary: purpose === 'statement' ? `${role}, pass ${pass}${repeated}` : `${role}: ${purpose}${repeated}`,
+            ...within(effect.leftMs),
+          },
           [
             {
               workId,
@@ -187,7 +190,11 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
         );
         const { runTask, undoTask } = tasksOn(state.hostQueue, task.limits.timeout_ms + graceMs);
         return effect.type === 'run_task'
-          ? { type: 'TASK', id, report: await runTask.executeWithOptions({ summary }, [input]) }
+          ? {
+              type: 'TASK',
+              id,
+              report: await runTask.executeWithOptions({ summary, ...within(effect.leftMs) }, [input]),
+            }
           : { type: 'UNDONE', id, undone: await undoTask.executeWithOptions({ summary }, [input]) };
       }
       case 'restore_snapshot': {
@@ -243,6 +250,10 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
     },
   });
 }
+
+/** Nothing begins once the time of the budget is over, and what has begun outlasts it by no more than it takes to end. */
+const within = (leftMs: number | undefined) =>
+  leftMs === undefined ? {} : { scheduleToStartTimeout: leftMs, scheduleToCloseTimeout: leftMs + graceMs };
 
 const faultOf = (effect: Performed, { code, message, isStopped }: Fault): DebateEvent => {
   const { id } = effect;

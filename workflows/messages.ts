@@ -54,6 +54,12 @@ export const reportSignal = defineSignal<[GroupReport]>('report');
 /** An Update, not a Signal: the poster needs the acknowledgement, and a refusal leaves no history. */
 export const framesUpdate = defineUpdate<FramesAnswer, [lane: string, frames: Frame[]]>('frames');
 
+/**
+ * Ends a piece of work as a cancel does, for who has started it as a part of its own: other than a cancel this lets it tell what
+ * it has used. A Signal: its end is waited for anyway.
+ */
+export const endSignal = defineSignal('end');
+
 /** An Update: who answers learns at once whether it counts, and a refusal leaves no history. */
 export const feedbackUpdate = defineUpdate<FeedbackReceipt, [given: GivenFeedback]>('answer');
 /** The same as a Signal, for who sends it by hand from Temporal's Web UI or CLI; it is checked like any other. */

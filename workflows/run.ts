@@ -20,7 +20,7 @@ import { answerReceipt } from '../src/domain/feedback-answer.js';
 import { refusalError } from '../src/domain/feedback.js';
 import { runAsks } from '../src/domain/inbox/asks-of.js';
 import { auditEntries } from '../src/domain/run/audit-entries.js';
-import type { RunEffect, RunEvent, RunPending, StepOutcome } from '../src/domain/run/effects.js';
+import type { RunEffect, RunEvent, RunPending } from '../src/domain/run/effects.js';
 import { feedbackRefusal } from '../src/domain/run/gate.js';
 import { faultWith, outcomeOf, outcomeOfCommand, type StartedStatus } from '../src/domain/run/outcome.js';
 import { isOver, nextDue, stepRun } from '../src/domain/run/run.js';
@@ -38,6 +38,7 @@ import { searchAttributes } from '../temporal/search-attributes.js';
 import { createCalls, type Fault } from './calls.js';
 import {
   debateWorkflowType,
+  endSignal,
   fanOutWorkflowType,
   feedbackSignal,
   feedbackUpdate,
@@ -180,7 +181,7 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
   );
 
   /** The same workflow as a start by itself would begin, under the run: a cancel reaches it, and it outlives no run. */
-  const startWork = async (id: number, work: StartedWork): Promise<StepOutcome> => {
+  const startWork = async (id: number, work: StartedWork): Promise<Ended> => {
     const { type, initialState } = started[work.kind];
     const { setup: own } = work;
     const child = await startChild(type, {
@@ -203,12 +204,20 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
     });
     loop.push({ type: 'BEGUN', id, workId: own.id });
     try {
-      return outcomeOf((await child.result()) as StartedStatus);
+      return endedOf((await child.result()) as StartedStatus);
     } catch (error) {
       const status = statusIn(error);
-      if (status) return outcomeOf(status);
-      if (isCancellation(error)) return { outcome: 'stopped', usage: noAmount };
+      if (status) return endedOf(status);
+      if (isCancellation(error)) return { outcome: { outcome: 'stopped', usage: noAmount } };
       throw error;
+    }
+  };
+
+  const endWork = async (workId: string): Promise<void> => {
+    try {
+      await getExternalWorkflowHandle(workId).signal(endSignal);
+    } catch (error) {
+      log.info('work of a step had ended by itself', { workId, error: rootMessage(error) });
     }
   };
 
@@ -229,7 +238,7 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
     const step = setup.steps[position];
     const { workspace } = state.work;
     if (work.kind === 'gate' || !step || !workspace) throw refusal('invalid_request', `step ${position} does nothing`);
-    if (work.kind !== 'command') return { type: 'STEP', id, outcome: await startWork(id, onHost(work)) };
+    if (work.kind !== 'command') return { type: 'STEP', id, ...(await startWork(id, onHost(work))) };
     const { task, sandbox } = work;
     const report = await tasksOn(state.hostQueue, task.limits.timeout_ms + graceMs).runTask.executeWithOptions(
       { summary: `${stepName(step)}: ${task.argv.join(' ')}`.slice(0, 200) },
@@ -256,6 +265,7 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
   const calls = createCalls({ loop, act, faultOf });
   const perform = (effect: RunEffect): void => {
     if (effect.type === 'stop') calls.stop(({ id }) => id === effect.of);
+    else if (effect.type === 'end_work') void endWork(effect.workId);
     else calls.begin(effect);
   };
 
@@ -317,6 +327,16 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
     },
   });
 }
+
+type Ended = Pick<Extract<RunEvent, { type: 'STEP' }>, 'outcome' | 'waitedMs'>;
+
+/** How the work of a step ended; where it has a time of its own, with how long it has waited for persons. */
+const endedOf = (status: StartedStatus): Ended => {
+  const outcome = outcomeOf(status);
+  if (status.kind !== 'debate' || !status.time || status.ended_at === null) return { outcome };
+  const wholeMs = Date.parse(status.ended_at) - Date.parse(status.started_at);
+  return { outcome, waitedMs: Math.max(0, wholeMs - status.time.elapsed_ms) };
+};
 
 /** A coordinator that has started it knows how it begins. */
 const openRun = (setup: RunSetup): RunRun => {

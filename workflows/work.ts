@@ -35,7 +35,7 @@ import { shifted } from '../src/domain/shift.js';
 import type { Amount } from '../src/domain/session/setup.js';
 import { toFailure } from '../src/failure.js';
 import { searchAttributes } from '../temporal/search-attributes.js';
-import { eventsQuery, inspectedNow, placeQuery, snapshotQuery, statusQuery } from './messages.js';
+import { endSignal, eventsQuery, inspectedNow, placeQuery, snapshotQuery, statusQuery } from './messages.js';
 import { bus, trace, type WorkOutcome } from './options.js';
 import { Webhooks } from './webhooks.js';
 
@@ -140,6 +140,7 @@ export class WorkLoop<
       ended: this.hasEnded,
     }));
     setHandler(placeQuery, () => this.place);
+    setHandler(endSignal, () => this.push(kind.cancel));
   }
 
   get isOver(): boolean {

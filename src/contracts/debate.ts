@@ -7,7 +7,7 @@ import { adapterSchema } from './adapter.js';
 import { sandboxOptionsSchema } from './execution.js';
 import { approvalPolicySchema } from './feedback.js';
 import { planSchema } from './plan.js';
-import { budgetSchema, startCommon, startedSchema, shareSchema } from './work.js';
+import { startCommon, startedSchema, shareSchema, timedBudgetSchema } from './work.js';
 
 /** In the order in which they speak (spec 02 "Rounds"). */
 export const roles = ['analyst', 'solution', 'critic', 'security', 'optimizer'] as const;
@@ -73,7 +73,7 @@ export const presetMaxTokens = 100_000;
 export const openDebateSchema = z
   .strictObject({
     ...startCommon,
-    budget: budgetSchema
+    budget: timedBudgetSchema
       .extend({ max_tokens: z.number().int().min(0).default(presetMaxTokens) })
       .prefault({})
       .meta({ id: 'DebateBudget' }),

@@ -45,7 +45,7 @@ export const runEventSchema = z
     }),
     z.strictObject({
       event: z.literal('budget'),
-      data: z.strictObject({ at, action: z.literal('refused'), message: z.string(), spend: spendSchema }),
+      data: z.strictObject({ at, action: z.enum(['refused', 'ended']), message: z.string(), spend: spendSchema }),
     }),
     feedbackRequestedEventSchema,
     feedbackReceivedEventSchema,

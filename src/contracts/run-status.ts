@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { runStateNames } from '../domain/run/state-names.js';
 import { approvalSchema, feedbackSchema, refusedFeedbackSchema } from './feedback.js';
 import { runStepKinds } from './run.js';
-import { lifecycleSchema, linksSchema, spendSchema, waitingSchema, workIdSchema } from './work.js';
+import { lifecycleSchema, linksSchema, spendSchema, timeUsedField, waitingSchema, workIdSchema } from './work.js';
 
 export const runStateSchema = z.enum(runStateNames);
 export type RunStateName = z.infer<typeof runStateSchema>;
@@ -129,6 +129,7 @@ export const runStatusSchema = z
       .nullable()
       .meta({ description: 'Why the last step failed, until it is done again or skipped.' }),
     spend: spendSchema,
+    time: timeUsedField,
     dropped_events: z.number().int().meta({ description: 'Events that came where the machine takes none.' }),
     started_at: z.iso.datetime(),
     ended_at: z.iso.datetime().nullable(),

@@ -3,7 +3,7 @@ import { definitionFaults } from '../domain/run/definition.js';
 import { approvalPolicySchema, feedbackOptionBodySchema } from './feedback.js';
 import { sandboxOptionsSchema } from './execution.js';
 import { taskSchema } from './plan.js';
-import { startCommon, startedSchema } from './work.js';
+import { startCommon, startedSchema, timedBudgetSchema } from './work.js';
 
 export const runStepKinds = ['session', 'debate', 'fan-out', 'refinement', 'team', 'command', 'gate'] as const;
 export type RunStepKind = (typeof runStepKinds)[number];
@@ -139,6 +139,7 @@ export const runWorkIdSchema = z
 export const openRunSchema = z
   .strictObject({
     ...startCommon,
+    budget: timedBudgetSchema.default({}),
     work_id: runWorkIdSchema,
     workspace: runWorkspaceSchema.optional().meta({ description: 'Left out: an empty folder.' }),
     phases: z.array(runPhaseSchema).min(1, 'must have at least one phase').max(50),

@@ -3,10 +3,12 @@ import type { RunDurableEvent } from '../../src/contracts/run-events.js';
 import type { FeedbackRequest, GivenFeedback } from '../../src/contracts/feedback.js';
 import type { Json } from '../../src/contracts/frames.js';
 import type { RunResult } from '../../src/contracts/run-status.js';
+import { openDebateSchema } from '../../src/contracts/debate.js';
 import { openRefinementSchema } from '../../src/contracts/refinement.js';
 import { commandStepSchema } from '../../src/contracts/run.js';
 import type { RunEffect, RunEvent, RunPending, StepFault } from '../../src/domain/run/effects.js';
 import { nextDue, stepRun } from '../../src/domain/run/run.js';
+import { setUpDebate } from '../../src/domain/debate/set-up-debate.js';
 import { setUpRefinement } from '../../src/domain/refinement/set-up-refinement.js';
 import { setUpRun, type StepSetUp } from '../../src/domain/run/set-up-run.js';
 import { openRequest, openRunState, type RunState } from '../../src/domain/run/state.js';
@@ -17,11 +19,19 @@ type Step = OpenRunBody['phases'][number]['steps'][number];
 const adapter = { kind: 'scripted' as const, script: [{ final: 'x' }] };
 export const refinementWith = { task: 'Write it', generator: { adapter }, critic: { adapter } };
 
+const role = { adapter };
+export const debateWith = {
+  task: 'Decide it',
+  workspace: { path: '/srv/project' },
+  roles: { analyst: role, solution: role, critic: role, security: role, optimizer: role },
+};
+const presetWith = { gate: {}, refinement: refinementWith, debate: debateWith };
+
 /** A step by its name: a command, unless `more` says otherwise. */
 export const aStep = (name: string, more: Partial<Step> = {}): Step => ({
   name,
   kind: 'command',
-  with: more.kind === 'gate' ? {} : more.kind === 'refinement' ? refinementWith : { argv: ['true'] },
+  with: presetWith[more.kind as keyof typeof presetWith] ?? { argv: ['true'] },
   ...more,
 });
 /** A step that only asks. */
@@ -41,9 +51,17 @@ const faultsOf = (error: { issues: { path: PropertyKey[]; message: string }[] })
   faults: error.issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message })),
 });
 
-/** Steps are set up as in the product, for the two kinds that these tests play with. */
+/** Steps are set up as in the product, for the kinds that these tests play with. */
 export const stepSetUp: StepSetUp = {
   started: (kind, body, identity) => {
+    if (kind === 'debate') {
+      const read = openDebateSchema.safeParse(body);
+      if (!read.success) return faultsOf(read.error);
+      const of = { ...identity, webUiUrl: `http://ui/${identity.id}`, startedBy: null, requiresAuthentication: false };
+      const set = setUpDebate(read.data, of, freeOperator);
+      if ('faults' in set) return set;
+      return { work: { kind, setup: set.setup, request: body, bodyHash: 'hash', summary: 'debate' } };
+    }
     if (kind !== 'refinement') return { faults: [{ path: '', message: `these tests play no ${kind}` }] };
     const read = openRefinementSchema.safeParse(body);
     if (!read.success) return faultsOf(read.error);

@@ -2,6 +2,8 @@ import type { GivenFeedback } from '../../contracts/feedback.js';
 import { stepApproval } from '../approval.js';
 import { noAmount } from '../budget.js';
 import { iso } from '../instant.js';
+import { isTimeOver } from '../work-account.js';
+import { lateFault } from './calls.js';
 import { hearMemory } from './closing.js';
 import { type DebateDraft, note, say } from './draft.js';
 import type { AskOutcome, DebateEvent } from './effects.js';
@@ -9,7 +11,7 @@ import { answerGate, openGate } from './gate.js';
 import { hearRepair } from './healing.js';
 import { hear, settleCall } from './rounds.js';
 import { loseTask, takeReport, takeRestored, takeSnapshot, takeUndone } from './running.js';
-import type { CodedFault, Pending } from './state.js';
+import type { CodedFault, DebateState, Pending } from './state.js';
 import type { Amount } from '../session/setup.js';
 
 export type Answer = Extract<DebateEvent, { id: number }>;
@@ -101,12 +103,18 @@ export const takeAnswer = (draft: DebateDraft, event: Answer): void => {
   }
 };
 
+const inTime = (debate: DebateState, outcome: AskOutcome): AskOutcome =>
+  outcome.outcome === 'failed' && isTimeOver(debate.ledger, debate.steppedAt)
+    ? { outcome: 'failed', ...lateFault(debate, outcome) }
+    : outcome;
+
 const takeCall = (draft: DebateDraft, pending: Pending, event: { outcome: AskOutcome; usage: Amount }): void => {
   if (pending.type !== 'ask') return;
   const { role, purpose } = pending;
   settleCall(draft, role, event.usage);
-  if (purpose === 'statement') hear(draft, role, event.outcome, event.usage);
-  else hearRepair(draft, purpose, event.outcome);
+  const outcome = inTime(draft.debate, event.outcome);
+  if (purpose === 'statement') hear(draft, role, outcome, event.usage);
+  else hearRepair(draft, purpose, outcome);
 };
 
 /** What could not be done, though it was tried as often as it may be. */
@@ -129,7 +137,7 @@ const takeFault = (draft: DebateDraft, pending: Pending, fault: CodedFault): voi
       if (debate.execution) debate.execution = { ...debate.execution, fault: { code, message } };
       return;
     case 'run_task':
-      return loseTask(draft, pending.task, { code, message });
+      return loseTask(draft, pending.task, lateFault(debate, { code, message }));
     case 'undo_task':
       return takeUndone(draft, {
         task_id: pending.task.task_id,

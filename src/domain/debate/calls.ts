@@ -3,13 +3,27 @@ import { approximateTokens } from '../budget.js';
 import type { LedgerState } from '../ledger/state.js';
 import type { Ask, AskPurpose } from './effects.js';
 import { estimateOf } from '../priced-call.js';
-import { holdCall, leftOf, spentOf } from '../work-account.js';
-import type { DebateState } from './state.js';
+import { holdCall, leftOf, spentOf, timeLeftOf, timeRefusal } from '../work-account.js';
+import type { CodedFault, DebateState } from './state.js';
 
 /** Used up: from here on roles do not speak (details 2.5 "tripped when used >= limit"). */
-export const isBudgetGone = (debate: Pick<DebateState, 'setup' | 'ledger'>): boolean => {
-  const { maxTokens } = debate.setup.budget;
-  return maxTokens !== null && spentOf(debate.ledger).tokens >= maxTokens;
+export const isBudgetGone = (debate: Budgeted): boolean => usedUp(debate) !== null;
+
+export type Budgeted = Pick<DebateState, 'setup' | 'ledger' | 'steppedAt'>;
+
+/** What of the budget is used up, in words; null: nothing is. */
+const usedUp = ({ setup, ledger, steppedAt }: Budgeted): string | null => {
+  const { maxTokens } = setup.budget;
+  const { tokens } = spentOf(ledger);
+  if (maxTokens !== null && tokens >= maxTokens)
+    return `the budget is used up: ${tokens} of max_tokens ${maxTokens} tokens`;
+  return timeRefusal(ledger, steppedAt);
+};
+
+/** What failed as the time of the budget was over is not tried again; anything else is as it was. */
+export const lateFault = ({ ledger, steppedAt }: Budgeted, fault: CodedFault): CodedFault => {
+  const late = timeRefusal(ledger, steppedAt);
+  return late === null ? fault : { code: 'EBUDGET', message: `${late}: ${fault.message}` };
 };
 
 /**
@@ -21,16 +35,16 @@ export const callOf = (
   role: Role,
   asked: { purpose: AskPurpose; attempt: 1 | 2; prompt: string; instructions: string },
 ): { ask: Ask; ledger: LedgerState } | { refused: string } => {
-  const { setup, ledger } = debate;
-  const { budget, limits } = setup;
+  const { setup, ledger, steppedAt } = debate;
+  const { limits } = setup;
   const own = setup.roles[role];
   const characters = asked.prompt.length + asked.instructions.length;
-  if (isBudgetGone(debate)) {
-    return { refused: `the budget is used up: ${spentOf(ledger).tokens} of max_tokens ${budget.maxTokens} tokens` };
-  }
-  const held = holdCall(ledger, estimateOf(own, characters));
+  const refused = usedUp(debate);
+  if (refused !== null) return { refused };
+  const held = holdCall(ledger, estimateOf(own, characters), steppedAt);
   if ('faults' in held) return { refused: held.faults.join('; ') };
   const { tokens } = leftOf(ledger);
+  const leftMs = timeLeftOf(ledger, steppedAt);
   return {
     ledger: held.ledger,
     ask: {
@@ -40,7 +54,8 @@ export const callOf = (
       personaId: own.personaId,
       adapter: own.adapter,
       callsBefore: debate.calls[role],
-      timeoutMs: limits.answer_timeout_ms,
+      timeoutMs: Math.min(limits.answer_timeout_ms, leftMs ?? Infinity),
+      ...(leftMs !== null && { leftMs }),
       maxTokens: tokens === null ? null : Math.max(1, tokens - approximateTokens(asked.prompt + asked.instructions)),
     },
   };

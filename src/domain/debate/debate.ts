@@ -1,6 +1,7 @@
 import { nextApprovalDue } from '../approval.js';
 import { iso } from '../instant.js';
 import { isTerminal, step } from '../machine.js';
+import { withClock } from '../work-account.js';
 import { remember } from './closing.js';
 import { takeAnswer, takeFeedback, tick } from './answers.js';
 import { statementOf } from './consensus.js';
@@ -31,6 +32,7 @@ export const stepDebate = (debate: DebateState, event: DebateEvent, now: number)
   take(draft, event);
   for (let on = nextEvent(draft.debate); on !== null; on = nextEvent(draft.debate)) transition(draft, on);
   noteWaiting(draft);
+  keepTime(draft);
   return { debate: draft.debate, effects: draft.effects, events: draft.events };
 };
 
@@ -109,6 +111,11 @@ const transition = (draft: DebateDraft, on: DebateEventName): void => {
   if (isOver(debate)) debate.endedAt = now;
   if (on === 'ROLLED_BACK') sayRolledBack(draft, rollbackReason(debate, on));
   for (const action of taken.actions) perform(draft, action, on);
+};
+
+/** No time passes at the human gate (spec 08 "never counts against a time budget"). */
+const keepTime = ({ debate }: DebateDraft): void => {
+  debate.ledger = withClock(debate.ledger, debate.state === 'AWAITING_APPROVAL', debate.steppedAt);
 };
 
 const noteWaiting = (draft: DebateDraft): void => {

@@ -27,6 +27,8 @@ export interface Ask {
   /** Calls of this agent that have ended before: a script plays on from there (spec 10 "scripted"). */
   callsBefore: number;
   timeoutMs: number;
+  /** Of the time of the budget, milliseconds; left out: it has no such limit. */
+  leftMs?: number;
   /** Most tokens the answer may have, by what is left of the budget; null: no limit but the adapter's. */
   maxTokens: number | null;
 }
@@ -49,7 +51,17 @@ export type DebateEffect =
   | { type: 'load_context'; id: number; tenant: string; task: string; personas: string[]; topK: number }
   | ({ type: 'ask'; id: number } & Ask)
   | { type: 'take_snapshot'; id: number; workspace: string }
-  | { type: 'run_task'; id: number; workspace: string; sandbox: SandboxOptions; task: Task; round: number }
+  | {
+      type: 'run_task';
+      id: number;
+      workspace: string;
+      sandbox: SandboxOptions;
+      /** With what is left of the time of the budget as its time limit, where that is less than its own. */
+      task: Task;
+      round: number;
+      /** Of the time of the budget, milliseconds; left out: it has no such limit. */
+      leftMs?: number;
+    }
   | { type: 'undo_task'; id: number; workspace: string; sandbox: SandboxOptions; task: Task; round: number }
   | { type: 'restore_snapshot'; id: number; workspace: string; snapshot: string }
   | { type: 'store_trace'; id: number; trace: TraceRecord }

@@ -1,5 +1,6 @@
 import type { Role } from '../../contracts/debate.js';
 import { iso } from '../instant.js';
+import { isTimeOver } from '../work-account.js';
 import { type DebateDraft, say } from './draft.js';
 import type { AskOutcome } from './effects.js';
 import { failureIn } from './execution.js';
@@ -106,7 +107,8 @@ export const hearRepair = (draft: DebateDraft, purpose: 'diagnosis' | 'repair', 
     case 'unreadable':
       return unusable(draft, purpose, outcome.faults);
     case 'failed': {
-      const because = purpose === 'diagnosis' ? 'no_diagnosis' : 'no_repair';
+      const unanswered = purpose === 'diagnosis' ? 'no_diagnosis' : 'no_repair';
+      const because = isTimeOver(draft.debate.ledger, draft.debate.steppedAt) ? 'budget' : unanswered;
       return giveUp(draft, because, `no ${purpose}: ${outcome.code}: ${outcome.message}`);
     }
     case 'diagnosis':

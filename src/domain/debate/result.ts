@@ -44,10 +44,13 @@ export const reasonOf = (debate: DebateState): string => {
   }
 };
 
+const timeNote = ({ maxMs }: DebateState['setup']['budget']): string =>
+  maxMs === undefined ? '' : `, max_seconds ${maxMs / 1000}`;
+
 const budgetNote = ({ unheard, setup }: DebateState): string | null =>
   unheard.length === 0
     ? null
-    : `for want of budget (max_tokens ${setup.budget.maxTokens ?? 'none'}) these did not speak: ${unheard.join(', ')}`;
+    : `for want of budget (max_tokens ${setup.budget.maxTokens ?? 'none'}${timeNote(setup.budget)}) these did not speak: ${unheard.join(', ')}`;
 
 /** The result of spec 10; complete once the debate is over. */
 export const debateResult = (debate: DebateState): DebateResult => ({

@@ -1,5 +1,6 @@
 import type { RollbackReport, TaskReport } from '../../contracts/execution.js';
 import { iso } from '../instant.js';
+import { timeLeftOf, timeRefusal } from '../work-account.js';
 import { changeRepair } from './healing.js';
 import { type DebateDraft, say, want } from './draft.js';
 import { lostReport, nextTask, openExecution, ranNothing, validated, withReport } from './execution.js';
@@ -23,6 +24,7 @@ export const beginExecution = (draft: DebateDraft): void => {
     debate.execution = { ...debate.execution, fault: { code: 'ESEC', message } };
     return;
   }
+  if (tasks.length > 0 && isLate(draft)) return;
   if (snapshot !== null) runNext(draft);
   else if (tasks.length > 0) want(draft, { type: 'take_snapshot', workspace: workspaceOf(debate) });
 };
@@ -34,14 +36,31 @@ export const takeSnapshot = (draft: DebateDraft, snapshot: { snapshot: string; d
   runNext(draft);
 };
 
+/** Once the time of the budget is over no task begins: what was done is taken back (spec 02 "budget gone"). */
+const isLate = ({ debate }: DebateDraft): boolean => {
+  const late = timeRefusal(debate.ledger, debate.steppedAt);
+  if (late !== null && debate.execution) {
+    debate.execution = { ...debate.execution, fault: { code: 'EBUDGET', message: late } };
+  }
+  return late !== null;
+};
+
+/** A task has at most what is left of the time of the budget. */
+const timedTask = (task: Task, leftMs: number | null): { task: Task; leftMs?: number } => {
+  if (leftMs === null) return { task };
+  const { limits } = task;
+  return { task: { ...task, limits: { ...limits, timeout_ms: Math.min(limits.timeout_ms, leftMs) } }, leftMs };
+};
+
 /** Starts the next task of the round, if there is one. */
 const runNext = (draft: DebateDraft): void => {
   const { debate, now } = draft;
   const { execution, setup } = debate;
   const task = execution && nextTask(execution);
-  if (!execution || !task) return;
+  if (!execution || !task || isLate(draft)) return;
   const { round } = execution;
-  want(draft, { type: 'run_task', workspace: workspaceOf(debate), sandbox: setup.sandbox, task, round });
+  const timed = timedTask(task, timeLeftOf(debate.ledger, debate.steppedAt));
+  want(draft, { type: 'run_task', workspace: workspaceOf(debate), sandbox: setup.sandbox, ...timed, round });
   say(draft, { event: 'task', data: { at: iso(now), stage: 'started', task_id: task.task_id, round } });
 };
 

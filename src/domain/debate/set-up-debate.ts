@@ -1,9 +1,9 @@
 import type { OpenDebate, Role } from '../../contracts/debate.js';
 import { approvalFaults } from '../approval.js';
-import { micros } from '../budget.js';
 import { pricedCall } from '../priced-call.js';
 import { adapterKey, adapterName, type SetupIdentity } from '../session/set-up-session.js';
 import type { Operator } from '../session/setup.js';
+import { workLimits } from '../work-account.js';
 import { approvalFields, approvalTerms } from './approval-terms.js';
 import { builtInInstructions } from './roles.js';
 import type { DebateSetup, RoleSetup } from './setup.js';
@@ -31,7 +31,7 @@ export const setUpDebate = (
   identity: DebateIdentity,
   operator: Operator,
 ): { setup: DebateSetup } | { faults: PathFault[] } => {
-  const { tenant, budget } = request;
+  const { tenant } = request;
   const faults: PathFault[] = [];
 
   const role = (name: Role): RoleSetup => {
@@ -69,10 +69,7 @@ export const setUpDebate = (
     sandbox: request.sandbox,
     approval: request.approval,
     plan: request.plan ?? { tasks: [] },
-    budget: {
-      maxTokens: budget.max_tokens,
-      maxUsdMicros: budget.max_usd === undefined ? null : micros(budget.max_usd),
-    },
+    budget: workLimits(request.budget),
   };
   if (request.approval.required) {
     const terms = approvalTerms(request.approval, identity.startedBy, identity.requiresAuthentication);

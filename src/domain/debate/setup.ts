@@ -2,9 +2,9 @@ import type { DebateLimits, Locks, Role } from '../../contracts/debate.js';
 import type { SandboxOptions } from '../../contracts/execution.js';
 import type { ApprovalPolicy } from '../../contracts/feedback.js';
 import type { Plan } from '../../contracts/plan.js';
-import type { BudgetLimits } from '../budget.js';
 import type { Amount, CallSetup } from '../session/setup.js';
 import type { WebhookSetup } from '../webhook/setup.js';
+import type { WorkLimits } from '../work-account.js';
 
 /** A role with everything decided that depends on the operator's configuration, so that the workflow needs none of it. */
 export interface RoleSetup extends Omit<CallSetup, 'faults'> {
@@ -36,7 +36,7 @@ export interface DebateSetup {
   approval: ApprovalPolicy;
   /** The plan to start from; no tasks: the solution role proposes the first. */
   plan: Plan;
-  budget: BudgetLimits;
+  budget: WorkLimits;
   /** The run that it is a step of, whose folder it works in, and where that is; left out: it is none. */
   ofRun?: { id: string; hostQueue: string };
   /** Who is told what becomes of it; left out: nobody. */

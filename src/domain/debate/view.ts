@@ -1,7 +1,7 @@
 import type { DebateStatus } from '../../contracts/debate-status.js';
 import type { Lifecycle } from '../../contracts/work.js';
 import { iso } from '../instant.js';
-import { spentOf } from '../work-account.js';
+import { inSeconds, spentOf, timeUsed } from '../work-account.js';
 import { executionReport } from './execution.js';
 import { repairOnWire } from './healing.js';
 import { roleOrder } from './roles.js';
@@ -15,9 +15,13 @@ const lifecycleOf = ({ state, cancelled }: DebateState): Lifecycle => {
   return state === 'AWAITING_APPROVAL' ? 'waiting' : 'running';
 };
 
+const timeOf = ({ ledger, endedAt, steppedAt }: DebateState): DebateStatus['time'] =>
+  timeUsed(ledger, endedAt ?? steppedAt, endedAt !== null);
+
 /** The status of spec 10, a projection of the one state. */
 export const debateStatus = (debate: DebateState): DebateStatus => {
   const { setup, context, statements } = debate;
+  const time = timeOf(debate);
   return {
     id: setup.id,
     kind: 'debate',
@@ -60,6 +64,7 @@ export const debateStatus = (debate: DebateState): DebateStatus => {
     result: debate.result,
     error: debate.error,
     spend: spend(spentOf(debate.ledger)),
+    ...(time && { time }),
     dropped_events: debate.dropped,
     started_at: iso(debate.startedAt),
     ended_at: debate.endedAt === null ? null : iso(debate.endedAt),
@@ -80,10 +85,12 @@ const short = (text: string): string => {
 export const debateDetails = (debate: DebateState): string => {
   const { state, pass, consensus, statements, result, error, setup } = debate;
   const waiting = describeWaiting(debate);
+  const time = timeOf(debate);
   const report = executionReport(debate);
   const lines = [
     `**${state}**, pass ${pass}, consensus ${consensus.toFixed(2)} (proceed from ${setup.limits.proceed})`,
     ...(waiting ? [`Waiting for ${waiting.for}: ${waiting.detail}. Who can unblock: ${waiting.who_can_unblock}.`] : []),
+    ...(time ? [`Time: ${inSeconds(time.elapsed_ms)} of ${inSeconds(time.max_ms)}.`] : []),
   ];
   if (statements.length > 0) {
     lines.push('', '| pass | role | stance | confidence | position |', '|---|---|---|---|---|');

@@ -24,7 +24,9 @@ export type RunEffect =
   | { type: 'prepare_workspace'; id: number; workspace: RunWorkspace; origin?: FolderOrigin }
   /** What the step does, in this try, is told by `stepWork`. */
   | { type: 'run_step'; id: number; position: number; attempt: number }
-  | { type: 'stop'; of: number };
+  | { type: 'stop'; of: number }
+  /** The same for work that a step has started: it ends as when it is cancelled, and says what it has used. */
+  | { type: 'end_work'; workId: string };
 
 /** An effect under way. */
 export type RunPending = Extract<RunEffect, { id: number }>;
@@ -36,7 +38,8 @@ export type RunEvent =
   | { type: 'UNPREPARED'; id: number; fault: StepFault }
   /** The try has begun, as a piece of work with an id of its own. */
   | { type: 'BEGUN'; id: number; workId: string }
-  | { type: 'STEP'; id: number; outcome: StepOutcome }
+  /** `waitedMs`: how long work with a time of its own has waited for persons; left out: it has none. */
+  | { type: 'STEP'; id: number; outcome: StepOutcome; waitedMs?: number }
   | { type: 'FEEDBACK'; given: GivenFeedback }
   | { type: 'TICK' }
   | { type: 'CANCEL' };

@@ -80,7 +80,7 @@ const begin = (draft: RunDraft, asked?: string | null): void => {
     draft.turn = 'GATE_REACHED';
     return;
   }
-  const refused = budgetRefusal(run);
+  const refused = budgetRefusal(run, now);
   if (refused !== null) {
     const at = iso(now);
     say(draft, {

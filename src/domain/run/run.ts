@@ -1,14 +1,16 @@
 import type { GivenFeedback } from '../../contracts/feedback.js';
 import type { RunFeedback } from '../../contracts/run-status.js';
 import { iso } from '../instant.js';
+import { spend } from '../refinement/calls.js';
+import { isTimeOver, pay, spentOf, timeEndOf, withClock, withoutTime } from '../work-account.js';
 import { isTerminal, step } from '../machine.js';
 import { openDraft, type RunDraft, type RunStep, say, sayStep, setAttempt, setStep } from './draft.js';
-import type { RunEvent, StepOutcome } from './effects.js';
+import type { RunEvent, RunPending, StepFault, StepOutcome } from './effects.js';
 import { answerRun, passed, requestDue, responseOf, withUnasked } from './gate.js';
 import { type RunEventName, type RunFacts, runMachine } from './machine.js';
 import { fail, perform, settleStep } from './perform.js';
-import { currentStep, openRequest, type RunState } from './state.js';
-import { pay } from '../work-account.js';
+import { currentRecord, currentStep, openRequest, type RunState, stepName } from './state.js';
+import { hasOwnTime, timeWords } from './step-work.js';
 import { describeWaiting, waitingFor } from './waiting.js';
 
 export type { RunStep } from './draft.js';
@@ -26,12 +28,20 @@ export const stepRun = (before: RunState, event: RunEvent, now: number): RunStep
   follow(draft);
   take(draft, event);
   follow(draft);
+  endOverdue(draft);
   noteWaiting(draft);
+  keepTime(draft);
   return { run: draft.run, effects: draft.effects, events: draft.events };
 };
 
-/** The next moment at which time alone changes something, or null: a run without an expiring request needs no timer. */
-export const nextDue = (run: RunState): number | null => (isOver(run) ? null : requestDue(run));
+/**
+ * The next moment at which time alone changes something, or null: a run without an expiring request, or a step that its time ends,
+ * needs no timer.
+ */
+export const nextDue = (run: RunState): number | null => {
+  if (isOver(run)) return null;
+  return requestDue(run) ?? (timedStep(run) ? timeEndOf(run.ledger) : null);
+};
 
 const factsOf = (run: RunState): RunFacts => {
   const { gate, onError } = currentStep(run);
@@ -100,14 +110,14 @@ const hear = (draft: RunDraft, event: Extract<RunEvent, { id: number }>): void =
     case 'UNPREPARED':
       return fail(draft, event.fault);
     case 'STEP':
-      return endTry(draft, event.outcome);
+      return endTry(draft, event.outcome, event.waitedMs ?? 0);
   }
 };
 
-const endTry = (draft: RunDraft, ended: StepOutcome): void => {
+const endTry = (draft: RunDraft, ended: StepOutcome, waitedMs: number): void => {
   const { run, now } = draft;
   const { usage } = ended;
-  run.ledger = pay(run.ledger, usage);
+  run.ledger = withoutTime(pay(run.ledger, usage), waitedMs, now);
   if (ended.outcome === 'completed') {
     setAttempt(draft, { outcome: 'completed', usage, endedAt: now });
     setStep(draft, run.position, { state: 'completed', output: ended.output });
@@ -120,12 +130,20 @@ const endTry = (draft: RunDraft, ended: StepOutcome): void => {
     draft.turn = 'STEP_STOPPED';
     return;
   }
-  const fault =
-    ended.outcome === 'failed'
-      ? ended.fault
-      : { code: 'EPREEMPT', message: 'the work of the step was cancelled, not the run', retryable: true };
+  const fault = faultOf(draft, ended);
   setAttempt(draft, { outcome: 'failed', error: fault, usage, endedAt: now });
   fail(draft, fault);
+};
+
+/** What fails once the time of the run is over is not done again. */
+const faultOf = ({ run, now }: RunDraft, ended: Exclude<StepOutcome, { outcome: 'completed' }>): StepFault => {
+  const isStopped = ended.outcome === 'stopped';
+  if (!isTimeOver(run.ledger, now))
+    return isStopped
+      ? { code: 'EPREEMPT', message: 'the work of the step was cancelled, not the run', retryable: true }
+      : ended.fault;
+  const message = `${timeWords(run)}: ${isStopped ? 'the step was ended' : ended.fault.message}`;
+  return { code: 'EBUDGET', message, retryable: false };
 };
 
 const takeFeedback = (draft: RunDraft, given: GivenFeedback): void => {
@@ -194,6 +212,32 @@ const transition = (draft: RunDraft, on: RunEventName): void => {
   say(draft, { event: 'state', data: { at: iso(now), machine: 'run', from, to, on, actions, phase, step: name } });
   if (isOver(run)) run.endedAt = now;
   for (const action of taken.actions) perform(draft, action, on);
+};
+
+/** The try under way that ends with the time of the run; null: there is none, or it has a time of its own, or is ended already. */
+const timedStep = (run: RunState): Extract<RunPending, { type: 'run_step' }> | null => {
+  const { pending, outOfTime, cancelled } = run;
+  if (pending?.type !== 'run_step' || cancelled || outOfTime === pending.id) return null;
+  return hasOwnTime(currentStep(run).work) ? null : pending;
+};
+
+/** The time of the run is over: what it has under way is ended, and is heard out (spec 08). */
+const endOverdue = (draft: RunDraft): void => {
+  const { run, now, effects } = draft;
+  const pending = isOver(run) ? null : timedStep(run);
+  if (!pending || !isTimeOver(run.ledger, now)) return;
+  run.outOfTime = pending.id;
+  const message = `${timeWords(run)}; ${stepName(currentStep(run))} is ended`;
+  say(draft, { event: 'budget', data: { at: iso(now), action: 'ended', message, spend: spend(spentOf(run.ledger)) } });
+  const workId = currentRecord(run).attempts.at(-1)?.workId ?? null;
+  effects.push(workId === null ? { type: 'stop', of: pending.id } : { type: 'end_work', workId });
+};
+
+/** No time passes while people are asked (spec 08 "never counts against a time budget"). */
+const keepTime = ({ run, now }: RunDraft): void => {
+  if (run.setup.budget.maxMs === undefined) return;
+  run.ledger = withClock(run.ledger, openRequest(run) !== null, now);
+  run.steppedAt = now;
 };
 
 const noteWaiting = (draft: RunDraft): void => {

@@ -1,8 +1,8 @@
 import type { Json } from '../../contracts/frames.js';
 import type { CommandStep, OpenRun, RunStepBody } from '../../contracts/run.js';
 import { approvalFaults } from '../approval.js';
-import { micros } from '../budget.js';
 import type { DebateIdentity, PathFault } from '../debate/set-up-debate.js';
+import { workLimits } from '../work-account.js';
 import { phaseNames } from './definition.js';
 import { gateFields, gateSetup, gateTerms } from './gate-terms.js';
 import type { RunSetup, RunWorkspace, StartedKind, StartedWork, StepWork } from './setup.js';
@@ -102,7 +102,6 @@ export const setUpRun = (
     }),
   );
   if (faults.length > 0) return { faults };
-  const { budget } = request;
   return {
     setup: {
       id,
@@ -113,10 +112,7 @@ export const setUpRun = (
       workId: request.work_id,
       workspace: workspaceOf(request, id),
       steps,
-      budget: {
-        maxTokens: budget.max_tokens ?? null,
-        maxUsdMicros: budget.max_usd === undefined ? null : micros(budget.max_usd),
-      },
+      budget: workLimits(request.budget),
       startedBy: identity.startedBy,
       requiresAuthentication: identity.requiresAuthentication,
     },

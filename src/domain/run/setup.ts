@@ -2,13 +2,13 @@ import type { SandboxOptions } from '../../contracts/execution.js';
 import type { FeedbackOptionBody } from '../../contracts/feedback.js';
 import type { Json } from '../../contracts/frames.js';
 import type { Task } from '../../contracts/plan.js';
-import type { BudgetLimits } from '../budget.js';
 import type { DebateSetup } from '../debate/setup.js';
 import type { FanOutSetup } from '../fan-out/setup.js';
 import type { RefinementSetup } from '../refinement/setup.js';
 import type { SessionSetup } from '../session/setup.js';
 import type { TeamSetup } from '../team/setup.js';
 import type { WebhookSetup } from '../webhook/setup.js';
+import type { WorkLimits } from '../work-account.js';
 
 /** A piece of work of its own that a step starts, with everything decided that its start decides. */
 interface Started<Kind extends string, Setup> {
@@ -77,7 +77,7 @@ export interface RunSetup {
   workspace: RunWorkspace;
   /** Of all phases, in order. */
   steps: StepSetup[];
-  budget: BudgetLimits;
+  budget: WorkLimits;
   /** Name of the key that started it, who may not approve its gates; null: not known. */
   startedBy: string | null;
   /** Whether only approvals given with a key count. */

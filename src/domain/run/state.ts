@@ -57,6 +57,10 @@ export interface RunState {
   error: RunError | null;
   /** Events that came where nothing takes them. */
   dropped: number;
+  /** When it last took an event, where time is a limit of its budget; left out: it is none. */
+  steppedAt?: number;
+  /** The effect that was ended as the time of the budget was over; left out: none was. */
+  outOfTime?: number;
   /** The latest answers that came before anybody had been asked anything; left out: none has. */
   unasked?: RefusedFeedback[];
   /** Its end is decided, and what it leaves is not in its place yet. */

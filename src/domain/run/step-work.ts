@@ -1,6 +1,7 @@
-import type { AmountLeft, BudgetLimits } from '../budget.js';
+import type { Task } from '../../contracts/plan.js';
+import type { BudgetLimits } from '../budget.js';
+import { inSeconds, isTimeOver, leftOf, timeLeftOf, type WorkLimits } from '../work-account.js';
 import type { StartedWork, StepWork } from './setup.js';
-import { leftOf } from '../work-account.js';
 import type { RunState } from './state.js';
 
 /** The id of the work that a try starts. Every try is a piece of work of its own, also after the run went back (`epoch`). */
@@ -21,27 +22,52 @@ const withComments = (text: string, comments: readonly string[]): string =>
 const least = (own: number | null, left: number | null): number | null =>
   own === null ? left : left === null ? own : Math.min(own, left);
 
-/** Why no further step may be begun, in words; null: one may. */
-export const budgetRefusal = (run: RunState): string | null => {
+/** What the time of the run's budget being over is called. */
+export const timeWords = ({ setup }: Pick<RunState, 'setup'>): string =>
+  `the run's budget of ${inSeconds(setup.budget.maxMs ?? 0)} is used up`;
+
+/** Why no further step may be begun, in words; null: one may. `now` is epoch milliseconds. */
+export const budgetRefusal = (run: RunState, now: number): string | null => {
   const { maxTokens, maxUsdMicros } = run.setup.budget;
   const left = leftOf(run.ledger);
   if (maxTokens !== null && left.tokens === 0) return `the run's budget of ${maxTokens} tokens is used up`;
   if (maxUsdMicros !== null && left.usdMicros === 0)
     return `the run's budget of ${maxUsdMicros / 1e6} US dollars is used up`;
+  if (isTimeOver(run.ledger, now)) return timeWords(run);
   return null;
 };
+
+/** Kinds of work that time is a limit of: they end themselves, and know when they wait for persons. */
+const timedKinds: ReadonlySet<StepWork['kind']> = new Set(['debate']);
+export const hasOwnTime = ({ kind }: Pick<StepWork, 'kind'>): boolean => timedKinds.has(kind);
+
+/** What is left of the run's budget as a try begins; null: no limit. */
+interface Left extends BudgetLimits {
+  maxMs: number | null;
+}
+
+const timedLimits = (limits: BudgetLimits, own: number | undefined, left: number | null): WorkLimits => {
+  const maxMs = least(own ?? null, left);
+  return maxMs === null ? limits : { ...limits, maxMs };
+};
+
+/** A command has at most `leftMs`. */
+const withTimeout = (task: Task, leftMs: number): Task => ({
+  ...task,
+  limits: { ...task.limits, timeout_ms: Math.max(1, Math.min(task.limits.timeout_ms, leftMs)) },
+});
 
 const started = (
   work: StartedWork,
   identity: { id: string; webUiUrl: string },
   comments: readonly string[],
-  left: AmountLeft,
+  left: Left,
   folder: string | null,
 ): StartedWork => {
   const { budget } = work.setup;
   const limits: BudgetLimits = {
-    maxTokens: least(budget.maxTokens, left.tokens),
-    maxUsdMicros: least(budget.maxUsdMicros, left.usdMicros),
+    maxTokens: least(budget.maxTokens, left.maxTokens),
+    maxUsdMicros: least(budget.maxUsdMicros, left.maxUsdMicros),
   };
   switch (work.kind) {
     case 'session': {
@@ -58,7 +84,13 @@ const started = (
       const task = withComments(setup.task, comments);
       return {
         ...work,
-        setup: { ...setup, ...identity, task, workspace, budget: limits },
+        setup: {
+          ...setup,
+          ...identity,
+          task,
+          workspace,
+          budget: timedLimits(limits, setup.budget.maxMs, left.maxMs),
+        },
       };
     }
     case 'refinement': {
@@ -101,10 +133,13 @@ export const stepWork = (run: RunState, position: number, attempt: number, epoch
   const { work } = step;
   const comments = run.steps[position]?.comments ?? [];
   if (work.kind === 'gate') return work;
+  const begunAt = run.steps[position]?.attempts[attempt - 1]?.startedAt ?? run.startedAt;
+  const maxMs = timeLeftOf(run.ledger, begunAt);
   if (work.kind === 'command') {
-    if (comments.length === 0) return work;
-    const env = { ...work.task.env, [commentVariable]: asked(comments) };
-    return { ...work, task: { ...work.task, env } };
+    const task = maxMs === null ? work.task : withTimeout(work.task, maxMs);
+    if (comments.length === 0) return { ...work, task };
+    const env = { ...task.env, [commentVariable]: asked(comments) };
+    return { ...work, task: { ...task, env } };
   }
   const first = work.setup.id;
   const id = attemptId(first, attempt, epoch);
@@ -112,5 +147,7 @@ export const stepWork = (run: RunState, position: number, attempt: number, epoch
   const webUiUrl = work.setup.webUiUrl.endsWith(first)
     ? `${work.setup.webUiUrl.slice(0, -first.length)}${id}`
     : work.setup.webUiUrl;
-  return started(work, { id, webUiUrl }, comments, leftOf(run.ledger), run.workspace?.path ?? null);
+  const { tokens: maxTokens, usdMicros: maxUsdMicros } = leftOf(run.ledger);
+  const left = { maxTokens, maxUsdMicros, maxMs };
+  return started(work, { id, webUiUrl }, comments, left, run.workspace?.path ?? null);
 };

@@ -2,7 +2,7 @@ import type { RunStateName, RunStatus } from '../../contracts/run-status.js';
 import type { Lifecycle } from '../../contracts/work.js';
 import { iso } from '../instant.js';
 import { spend } from '../refinement/calls.js';
-import { spentOf } from '../work-account.js';
+import { inSeconds, spentOf, timeUsed } from '../work-account.js';
 import { isTerminal } from '../machine.js';
 import { runMachine } from './machine.js';
 import { nextSteps } from './next-steps.js';
@@ -66,9 +66,13 @@ const madeOf = (workspace: RunWorkspace): string | null => {
   return workspace.from === 'copy' ? workspace.path : null;
 };
 
+const timeOf = ({ ledger, state, endedAt, steppedAt, startedAt }: RunState): RunStatus['time'] =>
+  timeUsed(ledger, endedAt ?? steppedAt ?? startedAt, isTerminal(runMachine, state));
+
 /** The status of spec 06 and 10, a projection of the one state. */
 export const runStatus = (run: RunState): RunStatus => {
   const { setup, state, workspace } = run;
+  const time = timeOf(run);
   const at = isTerminal(runMachine, state) ? null : currentStep(run);
   return {
     id: setup.id,
@@ -93,6 +97,7 @@ export const runStatus = (run: RunState): RunStatus => {
     result: run.result,
     error: run.error,
     spend: spend(spentOf(run.ledger)),
+    ...(time && { time }),
     dropped_events: run.dropped,
     started_at: iso(run.startedAt),
     ended_at: run.endedAt === null || run.isClosing ? null : iso(run.endedAt),
@@ -109,10 +114,12 @@ const short = (text: string): string => {
 export const runDetails = (run: RunState): string => {
   const { state, setup, steps, result, error } = run;
   const waiting = describeWaiting(run);
+  const time = timeOf(run);
   const done = steps.filter((step) => step.state === 'completed' || step.state === 'skipped').length;
   const lines = [
     `**${state}**, work ${short(setup.workId)}, ${done} of ${steps.length} steps done, at ${stepName(currentStep(run))}`,
     ...(waiting ? [`Waiting for ${waiting.for}: ${waiting.detail}. Who can unblock: ${waiting.who_can_unblock}.`] : []),
+    ...(time ? [`Time: ${inSeconds(time.elapsed_ms)} of ${inSeconds(time.max_ms)}.`] : []),
     '',
     '| phase | step | kind | state | tries |',
     '|---|---|---|---|---|',

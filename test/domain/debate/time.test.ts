@@ -1,0 +1,187 @@
+import { openDebateSchema } from '../../../src/contracts/debate.js';
+import { debateStatusSchema } from '../../../src/contracts/debate-status.js';
+import { nextDue } from '../../../src/domain/debate/debate.js';
+import { forkDebate } from '../../../src/domain/debate/fork.js';
+import { debateDetails, debateStatus } from '../../../src/domain/debate/view.js';
+import { shifted } from '../../../src/domain/shift.js';
+import {
+  answer,
+  debateBody,
+  type DebateBody,
+  DebatePlay,
+  failed,
+  plan,
+  unreadable,
+} from '../../support/debate-play.js';
+
+const budget = { max_seconds: 60 };
+/** A debate that may take a minute, its analyst asked. */
+const timed = (body: DebateBody = {}): DebatePlay => new DebatePlay({ plan: plan('a', 'b'), budget, ...body }).open();
+/** The same, decided, the workspace snapshotted and its first task under way. */
+const executing = (body: DebateBody = {}): DebatePlay => timed(body).pass().snapshot();
+const approval = { required: true };
+const time = (at: DebatePlay) => {
+  const { elapsed_ms: elapsed, left_ms: left } = debateStatus(at.debate).time ?? {};
+  return [elapsed, left];
+};
+const usedUp = "the budget's time of 60 seconds is used up";
+
+describe('max_seconds of a debate', () => {
+  test.each([
+    [0, 'Too small'],
+    [-1, 'Too small'],
+    [1.5, 'expected int'],
+    ['1', 'expected number'],
+    [31_536_001, 'Too big'],
+  ])('cannot be %j', (max_seconds, why) => {
+    const read = openDebateSchema.safeParse({ ...debateBody(), budget: { max_seconds } });
+    expect(read.error?.issues.map(({ path, message }) => [path.join('.'), message])).toEqual([
+      ['budget.max_seconds', expect.stringContaining(why)],
+    ]);
+  });
+  test('left out leaves its calls and its tasks the limits that they have', () => {
+    const at = timed({ budget: {} });
+    expect(at.debate.setup.budget).toEqual({ maxTokens: 100_000, maxUsdMicros: null });
+    expect([at.ask.timeoutMs, Object.keys(at.ask).includes('leftMs')]).toEqual([120_000, false]);
+    at.after(9_000_000).pass().snapshot();
+    expect([at.task.task.limits.timeout_ms, Object.keys(at.task).includes('leftMs')]).toEqual([300_000, false]);
+    expect([debateStatus(at.debate).time, nextDue(at.debate)]).toEqual([undefined, null]);
+  });
+});
+
+describe('the time of a debate', () => {
+  test('counts from its start, and is told with what is left and when it is over', () => {
+    const at = timed().after(20_000).reply();
+    expect(debateStatus(at.debate).time).toEqual({
+      max_ms: 60_000,
+      elapsed_ms: 20_000,
+      left_ms: 40_000,
+      as_of: '2026-11-21T00:00:20.000Z',
+      ends_at: '2026-11-21T00:01:00.000Z',
+    });
+    expect(debateStatusSchema.parse(debateStatus(at.debate)).time).toBeDefined();
+    expect(debateDetails(at.debate)).toContain('Time: 20 seconds of 60 seconds.');
+    at.after(5_000).pass().snapshot().run().close();
+    expect(debateStatus(at.debate).time).toMatchObject({ elapsed_ms: 25_000, ends_at: null });
+  });
+
+  test('is the time limit of a call that begins, where its own is longer', () => {
+    const at = timed({ limits: { answer_timeout_ms: 30_000 } });
+    expect([at.ask.timeoutMs, at.ask.leftMs]).toEqual([30_000, 60_000]);
+    at.after(45_000).reply();
+    expect([at.ask.timeoutMs, at.ask.leftMs]).toEqual([15_000, 15_000]);
+  });
+
+  test('that is over lets no role speak, as a budget that is gone does', () => {
+    const at = timed().after(20_000).reply().after(40_000).reply().close();
+    expect(at.done.filter((what) => what.startsWith('ask'))).toEqual(['ask analyst', 'ask solution']);
+    expect(at.said('security').failure).toEqual({ code: 'EBUDGET', message: usedUp });
+    expect(at.result).toMatchObject({ decision: 'REJECT', outcome: 'blocked' });
+    expect(at.result.reason).toContain(`security gave no valid answer (EBUDGET: ${usedUp})`);
+    expect(at.result.budget_note).toBe(
+      'for want of budget (max_tokens 100000, max_seconds 60) these did not speak: critic in pass 1, security in pass 1, optimizer in pass 1',
+    );
+    expect(at.told('budget')).toHaveLength(3);
+  });
+
+  test('that is over in the middle of a call is why that brought nothing', () => {
+    const late = timed().after(60_000).reply(failed('ETIMEOUT', 'no answer in time'));
+    expect(late.said('analyst').failure).toEqual({ code: 'EBUDGET', message: `${usedUp}: no answer in time` });
+    const early = timed().after(59_999).reply(failed('ETIMEOUT', 'no answer in time'));
+    expect(early.said('analyst').failure).toEqual({ code: 'ETIMEOUT', message: 'no answer in time' });
+  });
+
+  test('that is over leaves an answer that came, asks for none again, and buys no further pass', () => {
+    const at = timed().after(60_000).reply(unreadable('no JSON'));
+    expect(at.said('analyst').failure?.message).toBe(`no JSON; not asked again: ${usedUp}`);
+    const against = { stance: 'against' as const, confidence: 0.5 };
+    const decided = timed().reply().reply().reply(answer(against)).reply().after(60_000).reply(answer(against));
+    expect(decided.debate).toMatchObject({ pass: 1, refinements: 0 });
+    expect(decided.told('consensus')).toMatchObject([{ next: 'decision', why: 'the budget is used up' }]);
+  });
+
+  test('that is over before its tasks begin ends it with nothing run', () => {
+    const at = timed().reply().reply().reply().reply().after(60_000).reply();
+    expect([at.state, at.done.includes('take_snapshot')]).toEqual(['ABORTED', false]);
+    expect(debateStatus(at.debate)).toMatchObject({
+      lifecycle: 'failed',
+      error: { code: 'EBUDGET', message: usedUp },
+      report: { tasks: [{ outcome: 'not_run' }, { outcome: 'not_run' }] },
+    });
+    const snapshotted = timed().pass().after(60_000).snapshot().restore();
+    expect([snapshotted.state, snapshotted.done.some((what) => what.startsWith('run'))]).toEqual(['ABORTED', false]);
+  });
+
+  test('is the time limit of a task that begins, where its own is longer, and never that of an undo', () => {
+    const at = executing().after(10_000).ends();
+    expect([at.task.task.limits.timeout_ms, at.task.leftMs]).toEqual([50_000, 50_000]);
+    at.after(45_000).ends('failed').reply(failed());
+    expect(at.pending).toMatchObject({ type: 'undo_task', task: { task_id: 'a', limits: { timeout_ms: 300_000 } } });
+    at.after(9_000_000).rollBack().close();
+    expect(at.result.outcome).toBe('rolled_back');
+  });
+
+  test('that is over between two tasks takes back what was done', () => {
+    const at = executing().after(60_000).ends();
+    expect(at.path.slice(-2)).toEqual(['EXECUTING', 'ROLLING_BACK']);
+    at.rollBack().close();
+    expect(at.done.slice(-6)).toEqual(['run a', 'undo a', 'restore_snapshot', 'store_trace', 'mirror_trace', 'audit']);
+    expect(at.result).toMatchObject({ decision: 'PROCEED', outcome: 'rolled_back' });
+    expect(at.result.reason).toContain(`EBUDGET: ${usedUp}`);
+  });
+
+  test('that is over as the last task succeeds takes nothing back', () => {
+    const at = executing().ends().after(60_000).ends().close();
+    expect(at.result.outcome).toBe('succeeded');
+  });
+
+  test('that is over as a task fails heals nothing, and takes back what was done', () => {
+    const at = executing().ends().after(60_000).ends('failed');
+    expect(at.debate.execution?.repairs.at(-1)?.givenUp).toEqual({
+      because: 'budget',
+      message: `no diagnosis: ${usedUp}`,
+    });
+    expect(at.rollBack().close().result.outcome).toBe('rolled_back');
+  });
+
+  test('that is over in the middle of a diagnosis gives the repair up for want of budget', () => {
+    const at = executing().ends('failed').after(60_000).reply(failed('ETIMEOUT', 'no answer in time'));
+    expect(at.debate.execution?.repairs.at(-1)?.givenUp).toEqual({
+      because: 'budget',
+      message: `no diagnosis: EBUDGET: ${usedUp}: no answer in time`,
+    });
+  });
+
+  test('that is over before a worker had a task is why nothing became of it', () => {
+    const at = executing().ends().after(60_000).fault('EAGENTDOWN', 'no worker took it');
+    expect(at.debate.execution?.fault).toEqual({ code: 'EBUDGET', message: `${usedUp}: no worker took it` });
+    expect(at.rollBack().close().result.outcome).toBe('rolled_back');
+  });
+
+  test('does not pass at the human gate, before the tasks and before a repair', () => {
+    const at = timed({ approval }).after(10_000).pass();
+    expect([at.state, debateStatus(at.debate).time?.ends_at]).toEqual(['AWAITING_APPROVAL', null]);
+    at.after(600_000).feedback('approve').snapshot();
+    expect([time(at), at.task.leftMs]).toEqual([[10_000, 50_000], 50_000]);
+    at.after(5_000).ends('failed').diagnose().repair(plan('c', 'b'));
+    expect(at.state).toBe('AWAITING_APPROVAL');
+    at.after(600_000).feedback('approve');
+    expect([time(at), at.task.leftMs]).toEqual([[15_000, 45_000], 45_000]);
+  });
+
+  test('goes on from a checkpoint as it was there, whenever that is restored', () => {
+    const at = timed().after(20_000).reply();
+    const [before, after] = [debateStatus(at.debate).time, debateStatus(shifted(at.debate, 1_000_000)).time];
+    expect(after).toMatchObject({ elapsed_ms: before?.elapsed_ms, left_ms: before?.left_ms });
+    expect(Date.parse(after?.ends_at ?? '') - Date.parse(before?.ends_at ?? '')).toBe(1_000_000);
+  });
+
+  test('counts on in a fork that keeps what was said, and begins anew in one about something else', () => {
+    const at = timed().after(20_000).reply();
+    const now = at.now + 5_000_000;
+    const elapsed = (setup: typeof at.debate.setup) =>
+      debateStatus(forkDebate(at.debate, setup, now).work).time?.elapsed_ms;
+    expect(elapsed({ ...at.debate.setup, id: 'fork' })).toBe(20_000);
+    expect(elapsed({ ...at.debate.setup, id: 'fork', task: 'Something else' })).toBe(0);
+  });
+});
