@@ -5,7 +5,7 @@ import { createParser } from 'eventsource-parser';
 import request from 'supertest';
 import { ParleyError } from '../../src/domain/errors.js';
 import type { OpenSessionBody } from '../../src/contracts/session.js';
-import { listen } from '../../src/gateway/index.js';
+import { listen } from '../../src/gateway/listen.js';
 import type { HubOptions } from '../../src/gateway/events-hub.js';
 import type { SseMessage } from '../../src/gateway/sse.js';
 import { aSession, createRig } from './rig.js';

@@ -6,7 +6,7 @@ import type { MemoryReader } from '../../src/contracts/memory.js';
 import type { OpenSessionBody } from '../../src/contracts/session.js';
 import { createApp } from '../../src/gateway/app.js';
 import type { HubOptions } from '../../src/gateway/events-hub.js';
-import { createPorts } from '../../src/gateway/index.js';
+import { createPorts } from '../../src/gateway/ports.js';
 import { createOperator } from '../../src/operator.js';
 import { scratchFolder } from '../support/scratch.js';
 import { FakeCoordinators } from './fake-coordinators.js';

@@ -7,7 +7,8 @@ import { pino } from 'pino';
 import { LocalBus } from '../../src/bus/local.js';
 import { loadConfig } from '../../src/config.js';
 import type { Problem } from '../../src/contracts/problem.js';
-import { startGateway, type Gateway } from '../../src/gateway/index.js';
+import { startGateway } from '../../src/gateway/index.js';
+import type { Gateway } from '../../src/gateway/listen.js';
 
 // Wrong requests to the gateway on a real Temporal server: one problem document each, and nothing is started. (What the
 // faults say in words is told in test/gateway.) No worker is needed: a start would show on the task queue.
