@@ -60,7 +60,11 @@ export const createAgents = (options: AgentsOptions): Agents => {
   const dispatcher = options.dispatcher ?? createConnections(environment);
   const live = new Set<Call>();
   let closed = false;
-  const openBy = async (request: AgentRequest, call: Call): Promise<AsyncIterable<AgentFrame>> => {
+  const openBy = async (
+    request: AgentRequest,
+    call: Call,
+    admission: Admission = free,
+  ): Promise<AsyncIterable<AgentFrame>> => {
     const { adapter } = request;
     switch (adapter.kind) {
       case 'scripted':
@@ -83,7 +87,7 @@ export const createAgents = (options: AgentsOptions): Agents => {
       case 'a2a':
         return openA2a(adapter, request, call, { dispatcher, environment });
       case 'mcp':
-        return openMcp(adapter, request, call, options.mcp);
+        return openMcp(adapter, request, call, options.mcp, () => admission.end({ outcome: 'answered', tokens: null }));
       case 'external':
         throw new ParleyError(
           'EPROTO',
@@ -108,7 +112,7 @@ export const createAgents = (options: AgentsOptions): Agents => {
     const admission = await admit(request, call, mostTokens(text) + (request.maxTokens ?? ungivenMaxTokens));
     admission.sent();
     try {
-      return governedFrames(await openBy(request, call), admission, call.signal);
+      return governedFrames(await openBy(request, call, admission), admission, call.signal);
     } catch (error) {
       admission.end(endOfRefusal(error));
       throw error;

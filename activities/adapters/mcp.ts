@@ -40,6 +40,8 @@ export const openMcp = async (
   request: AgentRequest,
   call: Call,
   servers: McpRequests | undefined,
+  /** Its server has answered, so that whatever the answer is says nothing against it. */
+  answered: () => void,
 ): Promise<AsyncIterable<AgentFrame>> => {
   if (!servers) throw new ParleyError('EPROTO', 'this worker has no MCP servers; PARLEY_MCP_SERVERS names their file');
   const { server, tool } = adapter;
@@ -47,7 +49,9 @@ export const openMcp = async (
 
   async function* listen(asked: McpRequests): AsyncGenerator<AgentFrame, void, undefined> {
     try {
-      yield frameOf(tool, await asked.request(server, tool, argumentsOf(adapter, request), call.signal));
+      const result = await asked.request(server, tool, argumentsOf(adapter, request), call.signal);
+      answered();
+      yield frameOf(tool, result);
     } catch (error) {
       // A call that was ended tells nothing new by its error.
       if (call.signal.aborted) return;

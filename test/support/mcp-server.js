@@ -3,6 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { CallToolRequestSchema, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 
 const text = (said) => ({ content: [{ type: 'text', text: said }] });
@@ -62,5 +63,13 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   }
   // A server that reads and never answers, and does not end with its input either.
   if (how === 'mute') setInterval(() => {}, 1_000);
-  else await mcpServer(log).connect(new StdioServerTransport());
+  else {
+    const { server } = mcpServer(log);
+    // One that says by the protocol, and not by a tool, what goes wrong.
+    const refuse = () => {
+      throw new McpError(ErrorCode.InternalError, 'not today');
+    };
+    if (how === 'rude') server.setRequestHandler(CallToolRequestSchema, refuse);
+    await server.connect(new StdioServerTransport());
+  }
 }

@@ -6,6 +6,8 @@ export interface McpFault {
   isGone: boolean;
   /** The server has said that it did nothing. */
   isAnswered: boolean;
+  /** It says nothing against the server, which was there and has answered. */
+  isOfCall: boolean;
 }
 
 /** Of JSON-RPC and MCP. */
@@ -24,20 +26,23 @@ export const faultOf = (tool: string, timeoutMs: number, error: unknown): McpFau
   const code = codeOf(error);
   const said = error instanceof Error ? error.message : String(error);
   const fault = (name: string, message: string, isGone = false, isAnswered = false): McpFault => {
-    return { code: name, message, isGone, isAnswered };
+    return { code: name, message, isGone, isAnswered, isOfCall: false };
   };
+  const ofCall = (name: string, message: string): McpFault => ({ ...fault(name, message), isOfCall: true });
   if (code === requestTimeout)
     return fault(
       'timeout',
       `${tool} did not answer within ${timeoutMs / 1_000} s and was told to stop; ${mayHaveHappened}`,
     );
-  if (code === invalidParams) return fault('invalid_arguments', `${tool} was not carried out: ${said}`);
+  if (code === invalidParams) return ofCall('invalid_arguments', `${tool} was not carried out: ${said}`);
   if (code === connectionClosed)
     return fault('interrupted', `the MCP server ended while ${tool} was under way; ${mayHaveHappened}`, true);
   // An HTTP status: 404 is a session that the server does not know any more.
   if (code === 404) return fault('unavailable', `${tool} was not carried out: ${said}`, true, true);
-  if (typeof code === 'number' && code >= 400 && code < 600) return fault('tool_error', `${tool} failed: ${said}`);
-  if (typeof code === 'number' && code < 0) return fault('tool_error', `${tool} failed: ${said}`);
+  if (typeof code === 'number' && (code === 408 || (code >= 500 && code < 600)))
+    return fault('tool_error', `${tool} failed: ${said}`);
+  if (typeof code === 'number' && (code < 0 || (code >= 400 && code < 500)))
+    return ofCall('tool_error', `${tool} failed: ${said}`);
   const cause = error instanceof Error ? codeOf(error.cause) : null;
   if (cause === 'ECONNREFUSED' || cause === 'ENOTFOUND')
     return fault('unavailable', `${tool} was not carried out: its MCP server cannot be reached (${cause})`, true);

@@ -101,7 +101,7 @@ export class McpServer {
   }
 
   /**
-   * As `call`, by the tool's own name and as the server answers.
+   * As `call`, by the tool's own name and as the server answers, which may be that it failed.
    * @throws ParleyError that says why there is no result; the signal's reason when it was aborted, and the server has been told then
    */
   async request(tool: string, given: JsonObject, signal: AbortSignal, isAgain = false): Promise<CallToolResult> {
@@ -122,6 +122,7 @@ export class McpServer {
       if (fault.isGone) this.gone(connection, fault.message);
       // A session that the server has forgotten: it has done nothing, and a new one is made.
       if (fault.isGone && fault.isAnswered && !isAgain) return await this.request(tool, given, signal, true);
+      if (fault.isOfCall && fault.code === 'tool_error') return failed(error);
       throw new ParleyError(codes[fault.code] ?? 'EAGENTDOWN', fault.message, {
         retryable: fault.code === 'unavailable',
       });
@@ -203,6 +204,12 @@ export class McpServer {
     void connection.close().catch(() => undefined); // what is left of it
   }
 }
+
+/** What a server says by an error of its protocol, as it would by one of the tool. */
+const failed = (error: unknown): CallToolResult => ({
+  isError: true,
+  content: [{ type: 'text', text: error instanceof Error ? error.message : String(error) }],
+});
 
 /** What settles first: the work, or the abort. */
 const unless = async <T>(signal: AbortSignal, work: Promise<T>): Promise<T> => {

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Agents } from '../../../activities/adapters/index.js';
+import type { CallEnd } from '../../../activities/governor/port.js';
 import { type McpServers, openMcpServers } from '../../../activities/tools/mcp/index.js';
 import { scratchFolder } from '../../support/scratch.js';
 import { agentsOf, allOf, ask, listening, requestOf } from './agents.js';
@@ -10,7 +11,7 @@ const program = fileURLToPath(new URL('../../support/mcp-server.js', import.meta
 const folder = scratchFolder();
 /** Each server writes what it does. */
 const logOf = (name: string): string => join(folder, name);
-for (const name of ['own', 'broken', 'hasty']) writeFileSync(logOf(name), '');
+for (const name of ['own', 'broken', 'hasty', 'rude']) writeFileSync(logOf(name), '');
 const server = (name: string, how: string[] = [], timeoutMs = 20_000) => ({
   name,
   timeoutMs,
@@ -23,7 +24,10 @@ const server = (name: string, how: string[] = [], timeoutMs = 20_000) => ({
 let servers: McpServers;
 let agents: Agents;
 beforeAll(() => {
-  servers = openMcpServers([server('own'), server('broken', ['broken']), server('hasty', [], 300)], process.env);
+  servers = openMcpServers(
+    [server('own'), server('broken', ['broken']), server('hasty', [], 300), server('rude', ['rude'])],
+    process.env,
+  );
   agents = agentsOf({ mcp: servers });
 });
 afterAll(async () => {
@@ -54,6 +58,7 @@ describe('a tool of an MCP server as a lane', () => {
   test.each<[string, string, object, string, boolean, RegExp]>([
     ['that fails', 'fail', { prompt_argument: null }, 'EAGENTDOWN', false, /^fail failed: the disk is full$/],
     ['whose arguments are wrong', 'echo', {}, 'EAGENTDOWN', false, /said/],
+    ['whose server says why not', 'sum', { server: 'rude' }, 'EAGENTDOWN', false, /^sum failed: .*not today$/],
     ['that is not there', 'nowhere', {}, 'EAGENTDOWN', false, /nowhere/],
     [
       'of a server that is not configured',
@@ -77,6 +82,25 @@ describe('a tool of an MCP server as a lane', () => {
     expect(await framesOf(name, more)).toMatchObject([
       { type: 'fail', code, retryable, message: expect.stringMatching(told) },
     ]);
+  });
+
+  test.each<[string, string, object, CallEnd['outcome']]>([
+    ['answers', 'echo', { prompt_argument: 'said' }, 'answered'],
+    ['says that its tool failed', 'fail', { prompt_argument: null }, 'answered'],
+    ['does not take the arguments', 'echo', {}, 'answered'],
+    ['has no such tool', 'nowhere', {}, 'answered'],
+    ['says by its protocol that something went wrong', 'sum', { server: 'rude' }, 'answered'],
+    ['does not start', 'echo', { server: 'broken' }, 'failed'],
+    ['dies', 'die', { prompt_argument: null }, 'failed'],
+    ['takes too long', 'hang', { server: 'hasty', prompt_argument: null }, 'failed'],
+  ])('whose server %s: what its limits hear of %s with %j is that it has %s', async (_, name, more, outcome) => {
+    const ends: CallEnd['outcome'][] = [];
+    const admit = () => Promise.resolve({ sent: () => {}, end: (end: CallEnd) => void ends.push(end.outcome) });
+    const close = () => Promise.resolve();
+    const governed = agentsOf({ mcp: servers, governor: { governs: () => true, admit, close } });
+    await ask(governed, tool(name, more));
+    expect(ends[0]).toBe(outcome);
+    await governed.close();
   });
 
   test('is told to stop when the lane ends before it', async () => {
