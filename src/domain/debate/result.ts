@@ -1,4 +1,5 @@
 import type { DebateOutcome, DebateResult } from '../../contracts/debate-status.js';
+import { usd } from '../budget.js';
 import { executionReport, neverRan } from './execution.js';
 import { needsHands, rollbackReport } from './rollback.js';
 import { type DebateState, memoryIdOf } from './state.js';
@@ -32,7 +33,7 @@ export const reasonOf = (debate: DebateState): string => {
     case 'blocked':
       return decision?.why ?? 'the plan was blocked';
     case 'rolled_back':
-      return `the execution is not valid, and was rolled back: ${faults}`;
+      return `the execution is not valid, and ${rollbackReport(debate) ? 'was rolled back' : 'nothing was run'}: ${faults}`;
     case 'rollback_incomplete':
       return `the execution is not valid (${faults}), and could not be rolled back entirely: ${left}`;
     case 'aborted':
@@ -44,13 +45,17 @@ export const reasonOf = (debate: DebateState): string => {
   }
 };
 
-const timeNote = ({ maxMs }: DebateState['setup']['budget']): string =>
-  maxMs === undefined ? '' : `, max_seconds ${maxMs / 1000}`;
+const limitsNote = ({ maxTokens, maxUsdMicros, maxMs }: DebateState['setup']['budget']): string =>
+  [
+    `max_tokens ${maxTokens ?? 'none'}`,
+    ...(maxUsdMicros === null ? [] : [`max_usd ${usd(maxUsdMicros)}`]),
+    ...(maxMs === undefined ? [] : [`max_seconds ${maxMs / 1000}`]),
+  ].join(', ');
 
 const budgetNote = ({ unheard, setup }: DebateState): string | null =>
   unheard.length === 0
     ? null
-    : `for want of budget (max_tokens ${setup.budget.maxTokens ?? 'none'}${timeNote(setup.budget)}) these did not speak: ${unheard.join(', ')}`;
+    : `for want of budget (${limitsNote(setup.budget)}) these did not speak: ${unheard.join(', ')}`;
 
 /** The result of spec 10; complete once the debate is over. */
 export const debateResult = (debate: DebateState): DebateResult => ({

@@ -82,6 +82,9 @@ describe('the budget of a debate', () => {
     const play = new DebatePlay({ budget: { max_usd: 0.5 } }, { estimate: () => estimate }).open();
     play.reply(answer(), { tokens: 1, usdMicros: 250_000 });
     expect(play.said('solution').failure?.message).toBe('needs 0.3 USD; 0.25 of max_usd 0.5 are left');
+    expect(play.close().result.budget_note).toMatch(
+      /^for want of budget \(max_tokens 100000, max_usd 0\.5\) these did not speak: solution in pass 1, critic in pass 1/,
+    );
   });
 
   test('of no money lets agents speak that cost none', () => {

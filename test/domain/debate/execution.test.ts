@@ -52,6 +52,7 @@ describe('an execution', () => {
     expect(play.result).toMatchObject({
       decision: 'PROCEED',
       outcome: 'rolled_back',
+      reason: 'the execution is not valid, and nothing was run: the plan has no tasks; a plan needs at least one',
       report: { tasks: [], valid: false, faults: ['the plan has no tasks; a plan needs at least one'], rollback: null },
     });
   });
