@@ -143,7 +143,8 @@ const build = (context: CliContext, run: (command: Command, action: Run) => Prom
   teamCommands(teams, command, run, duration);
   answering(teams, 'team', 'approve or reject what a team asks: whether a tool may be called, or more may be used')
     .option('--max-usd <dollars>', 'with approve: the limit from now on, in place of the one proposed', aboveZero)
-    .option('--max-tokens <number>', 'with approve: the same in tokens', aboveZero);
+    .option('--max-tokens <number>', 'with approve: the same in tokens', aboveZero)
+    .option('--max-seconds <number>', 'with approve: the same in seconds at work', aboveZero);
   answering(runs, 'run', 'answer what a run waits for: one of its options, or the text that it asks for');
 
   coordinatorCommands({ runs, coordinators: work(coordinatorPresenter) }, command, run, duration);

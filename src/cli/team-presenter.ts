@@ -9,11 +9,13 @@ import type {
   TeamStats,
   TeamStatus,
 } from '../contracts/team-status.js';
+import { durationWords } from '../domain/ledger/steps.js';
 import type { Heard } from './follow.js';
 import { answeredLine, errorLines, headline, restoredLines, spentLine, waitingLines } from './lines.js';
 import type { Presenter } from './presenter.js';
 import { createScreen } from './screen.js';
 import { type Placed, treeName, treeOf } from './team-tree.js';
+import { timeUsedWords } from './time-used.js';
 import { agentMarks, emptyTeam, hearTeam, teamFrame, type TeamView } from './team-view.js';
 import { answerText } from './view.js';
 
@@ -30,12 +32,13 @@ const saidBy = ({ error, waiting_for: waits, waiting, text, result, streaming }:
 };
 
 const agentLine = (placed: Placed<AgentStatus>, width: number): string => {
-  const { state, role, turns, queued, spend } = placed.agent;
+  const { state, role, turns, queued, spend, budget } = placed.agent;
   const figures = [
     `${role}`,
     `${turns} ${turns === 1 ? 'turn' : 'turns'}`,
     ...(queued > 0 ? [`${queued} queued`] : []),
     `$${spend.usd}`,
+    ...(budget?.time ? [timeUsedWords(budget.time)] : []),
   ];
   return `${agentMarks[state]} ${treeName(placed).padEnd(width)}  ${state.padEnd(9)}  ${figures.join(', ')}  ${saidBy(placed.agent)}`.trimEnd();
 };
@@ -173,10 +176,23 @@ const createBeginnings = (view: TeamView): ((heard: Heard<NumberedTeamEvent>) =>
 const used = ({ tokens, usd }: { tokens: number; usd: string }): string => `${tokens} tokens and $${usd}`;
 
 /** What people are asked about a budget. */
-const budgetLines = ({ spent, needs }: NonNullable<TeamStatus['asked_budget']>): string[] => [
+const askedBudgetLines = ({ spent, needs, elapsed_ms: elapsed }: NonNullable<TeamStatus['asked_budget']>): string[] => [
+  ...(elapsed === undefined ? [] : [`    it was at work for ${durationWords(elapsed)}`]),
   `    ${used(spent)} are used; the next call takes up to ${used(needs)}`,
-  '    with approve: --max-usd or --max-tokens, for other limits than those proposed',
+  '    with approve: --max-usd, --max-tokens or --max-seconds, for other limits than those proposed',
 ];
+
+/** How much of the limits of a team is used. */
+const budgetLines = ({ budget }: TeamStatus): string[] => {
+  if (!budget) return [];
+  const { max_usd: usd, max_tokens: tokens, spent, time, state } = budget;
+  const parts = [
+    ...(usd === null ? [] : [`$${spent.usd} of $${usd}`]),
+    ...(tokens === null ? [] : [`${spent.tokens} of ${tokens} tokens`]),
+    ...(time ? [timeUsedWords(time)] : []),
+  ];
+  return [`budget: ${parts.join(', ')}${state === 'open' ? '' : `; ${state}`}`];
+};
 
 /** What people are asked: about a call of a tool, with its arguments as they would be, or about a budget. */
 const askedLines = ({ id, feedback, asked_call: call, asked_budget: budget }: TeamStatus): string[] =>
@@ -187,7 +203,7 @@ const askedLines = ({ id, feedback, asked_call: call, asked_budget: budget }: Te
           ...(call?.request_id === request.request_id
             ? [`    ${call.agent_id}: ${call.tool} ${JSON.stringify(call.arguments).slice(0, 400)}`]
             : []),
-          ...(budget?.request_id === request.request_id ? budgetLines(budget) : []),
+          ...(budget?.request_id === request.request_id ? askedBudgetLines(budget) : []),
           ...request.options.map(({ value, effect }) => `    ${value}: ${effect}`),
           `  parley team answer ${id} ${request.options.map(({ value }) => value).join('|')}`,
         ]
@@ -203,6 +219,7 @@ const statusLines = (status: TeamStatus): string[] => [
   ...waitingLines(status),
   ...(status.result ? resultLines(status.result).slice(0, 1) : []),
   ...errorLines(status),
+  ...budgetLines(status),
   spentLine(status),
 ];
 

@@ -66,13 +66,14 @@ const Choices = ({ item, choice, choose }) =>
 const limitFields = [
   ['max_usd', 'US dollars', 'any'],
   ['max_tokens', 'Tokens', '1'],
+  ['max_seconds', 'Seconds at work', '1'],
 ];
 
 /** Other limits than those that a budget proposes. */
 const Limits = ({ proposed, limits, setLimits }) =>
   html`<div class="pair">
     ${limitFields
-      .filter(([name]) => proposed[name] !== null)
+      .filter(([name]) => (proposed[name] ?? null) !== null)
       .map(
         ([name, label, step]) =>
           html`<label key=${name}

@@ -1,6 +1,6 @@
 // A team in words.
 import { describeCommon, headline, oneLine, sentence, words } from './model.js';
-import { counted } from './units.js';
+import { counted, timeUsedWords } from './units.js';
 
 const named = 3;
 
@@ -26,10 +26,11 @@ export const nowWords = ({ state, agents, status }) => {
   return status?.waiting?.for === 'person' ? 'Nobody has anything to do' : 'It begins';
 };
 
-const limitWords = ({ max_usd: usd, max_tokens: tokens, spent }) =>
+const limitWords = ({ max_usd: usd, max_tokens: tokens, spent, time }) =>
   [
     usd !== null && `$${spent.usd} of $${usd}`,
     tokens !== null && `${spent.tokens.toLocaleString('en')} of ${tokens.toLocaleString('en')} tokens`,
+    time && timeUsedWords(time),
   ]
     .filter(Boolean)
     .join(', ');

@@ -10,6 +10,12 @@ export const duration = (ms) => {
   return `${Math.round(ms / 3_600_000)} h`;
 };
 
+/** How much of a limit of time is used by now: a clock that runs has gone on since the status was made. */
+export const timeUsedWords = ({ max_ms: most, elapsed_ms: elapsed, ends_at: end }) => {
+  const left = end === null ? most - elapsed : new Date(end).getTime() - Date.now();
+  return `${duration(most - Math.min(most, left))} of ${duration(most)}`;
+};
+
 /** Time that is left, to the second: 4:05. */
 export const clock = (ms) => {
   const seconds = Math.max(0, Math.ceil(ms / 1_000));

@@ -148,6 +148,7 @@ describe('the inbox on the page', () => {
     const given = (choice: string, limits: object): object =>
       page.answerOf(item('a', 1), { choice, words: '', limits });
     expect(given('approve', { max_usd: '2.5', max_tokens: ' ' })).toMatchObject({ limits: { max_usd: 2.5 } });
+    expect(given('approve', { max_seconds: '600' })).toMatchObject({ limits: { max_seconds: 600 } });
     expect(given('approve', { max_usd: '' })).not.toHaveProperty('limits');
     expect(given('reject', { max_usd: '2.5' })).not.toHaveProperty('limits');
   });

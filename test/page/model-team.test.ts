@@ -203,5 +203,10 @@ describe('a team in words', () => {
     const used = '$0.9 of $1, 1,500 of 2,000 tokens';
     expect(words.budgetWords({ ...budget, cheaper_model: null, ...over })).toEqual({ used, warning });
     expect(words.budgetWords()).toBeNull();
+    const time = { max_ms: 60_000, elapsed_ms: 12_300, ends_at: null };
+    const timed = { ...budget, max_usd: null, max_tokens: null, time };
+    expect(words.budgetWords(timed)?.used).toBe('12.3 s of 60.0 s');
+    const ended = new Date(Date.now() - 20_000).toISOString();
+    expect(words.budgetWords({ ...timed, time: { ...time, ends_at: ended } })?.used).toMatch(/^8\d\.\d s of 60\.0 s$/);
   });
 });

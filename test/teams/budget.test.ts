@@ -12,7 +12,7 @@ import { type ModelServer, startModelServer } from '../support/model-server.js';
 import { type Product, startProduct } from '../support/product.js';
 import { runCli } from '../support/run-cli.js';
 import { scratchFolder } from '../support/scratch.js';
-import { calls, says } from '../support/team-bodies.js';
+import { calls, hangs, says } from '../support/team-bodies.js';
 import { teamSetup } from '../support/team-play.js';
 
 const stateOf = ({ agents }: TeamStatus, id: string): string | undefined =>
@@ -154,7 +154,9 @@ describe('the budget of a team', () => {
     );
     expect(again.budget).toMatchObject({ max_tokens: proposed.max_tokens, state: 'asking' });
     const shown = await runCli({ PARLEY_URL: product.url }, ['team', 'show', id]);
-    expect(shown.out).toMatch(/the next call takes up to \d+ tokens and \$0\n.*--max-usd or --max-tokens/);
+    expect(shown.out).toMatch(
+      /the next call takes up to \d+ tokens and \$0\n.*--max-usd, --max-tokens or --max-seconds/,
+    );
     const said = await runCli({ PARLEY_URL: product.url }, ['team', 'answer', id, 'reject', '--as', 'ben']);
     expect(said).toMatchObject({ code: 0, out: 'rejected' });
     const ended = await product.teams.until(id, ({ ended_at: endedAt }) => endedAt !== null);
@@ -197,6 +199,73 @@ describe('the budget of a team', () => {
     expect(late.status).toBe(409);
     const done = await product.teams.until(id, ({ ended_at: endedAt }) => endedAt !== null);
     expect(done.agents.map(({ state }) => state)).toEqual(['COMPLETED', 'COMPLETED']);
+  });
+
+  test('ends a call that takes all of its time, with what it had said, and asks for more time where it is to', async () => {
+    const limit = { max_seconds: 1, warn_at: 0.5 };
+    const id = await product.teams.start({
+      agents: [
+        hangs('a', 'a thinks', { budget: limit }),
+        says('b', [{ partial: 'b thinks' }, { after_ms: 600_000, final: 'never' }, 'b is done'], {
+          budget: { ...limit, when_used_up: 'ask' },
+        }),
+        says('c', ['three']),
+      ],
+    });
+    const waits = await product.teams.until(
+      id,
+      (now) => asked(now) && stateOf(now, 'a') === 'FAILED' && stateOf(now, 'c') === 'COMPLETED',
+    );
+    expect(waits.agents).toMatchObject([
+      { error: { code: 'EBUDGET', message: expect.stringContaining('has used up its time of 1 s') } },
+      {
+        state: 'RUNNING',
+        waiting: { for: 'budget' },
+        budget: { max_seconds: 1, state: 'asking', time: { left_ms: 0, ends_at: null } },
+      },
+      { result: 'three' },
+    ]);
+    const shown = await runCli({ PARLEY_URL: product.url }, ['team', 'show', id]);
+    expect(shown.out).toMatch(/b.*agent, 1 turn, \$0, [\d.]+ s of 1 s/);
+    expect(shown.out).toMatch(/it was at work for [\d.]+ s\n/);
+    const { request_id: request } = waits.asked_budget!;
+    const given = (seconds: number) => ({
+      request_id: request,
+      response: 'approve',
+      limits: { max_seconds: seconds },
+      provided_by: 'anna',
+    });
+    const low = await product.post(`/v1/teams/${id}/feedback`, given(1));
+    expect([low.status, JSON.stringify(low.body)]).toEqual([
+      422,
+      expect.stringMatching(/max_seconds must be at least/),
+    ]);
+    expect(await product.post(`/v1/teams/${id}/feedback`, given(600))).toMatchObject({ status: 200 });
+    const done = await product.teams.until(id, ({ ended_at: endedAt }) => endedAt !== null);
+    expect(done.agents[1]).toMatchObject({
+      result: 'b is done',
+      budget: { max_seconds: 600, time: { max_ms: 600_000 } },
+    });
+    expect(await steps(id)).toEqual(expect.arrayContaining(['warn', 'warn', 'ask', 'stop']));
+    const [, closed] = await records(id);
+    expect(closed?.data).toMatchObject({ granted: { max_seconds: 600 } });
+  });
+
+  test('counts no time in which nobody is at work, and is told by the clock alone', async () => {
+    const id = await product.teams.start({
+      keep_open: true,
+      budget: { max_seconds: 1, warn_at: 0.5 },
+      agents: [hangs('a', 'so far', { prompt: undefined })],
+    });
+    await product.post(`/v1/teams/${id}/pause`);
+    await product.post(`/v1/teams/${id}/messages`, { content: 'Go on.', target: 'a' });
+    const held = await product.teams.until(id, ({ agents }) => agents[0]?.queued === 1);
+    expect(held).toMatchObject({ state: 'PAUSED', budget: { time: { elapsed_ms: 0, left_ms: 1_000, ends_at: null } } });
+    await product.post(`/v1/teams/${id}/resume`);
+    const ended = await product.teams.until(id, (now) => stateOf(now, 'a') === 'FAILED');
+    expect(ended.agents[0]).toMatchObject({ error: { code: 'EBUDGET' } });
+    expect(ended.budget?.time).toMatchObject({ left_ms: 0, ends_at: null });
+    expect(await steps(id)).toEqual(['warn', 'stop']);
   });
 
   test('stops by itself when nobody answers in time', async () => {

@@ -9,6 +9,7 @@ export interface AnswerOptions {
   /** Of a budget, from now on. */
   maxUsd?: number;
   maxTokens?: number;
+  maxSeconds?: number;
 }
 
 /**
@@ -19,7 +20,7 @@ export const answerWork = async (
   kind: ClientKind & ('debate' | 'run' | 'team'),
   id: string,
   response: string,
-  { request, comment, as, maxUsd, maxTokens }: AnswerOptions,
+  { request, comment, as, maxUsd, maxTokens, maxSeconds }: AnswerOptions,
   context: CommandContext,
 ): Promise<number> => {
   const { feedback } = await context.client.status(kind, id);
@@ -30,6 +31,7 @@ export const answerWork = async (
   const limits = {
     ...(maxUsd !== undefined && { max_usd: maxUsd }),
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+    ...(maxSeconds !== undefined && { max_seconds: maxSeconds }),
   };
   const receipt = await context.client.feedback(kind, id, {
     request_id: request ?? asked?.request.request_id ?? '',

@@ -1,5 +1,6 @@
 import type { BudgetLimits } from '../budget.js';
 import { openAccount } from '../ledger/accounts.js';
+import { holdClock } from '../ledger/clock.js';
 import { type AccountTerms, emptyLedger, type LedgerState } from '../ledger/state.js';
 import type { PricedCall } from '../priced-call.js';
 
@@ -52,6 +53,12 @@ export const terms = (budget: TeamBudget): AccountTerms => ({
   lastCall: budget.asks ? 'refused' : 'admitted',
 });
 
-/** The ledger of a team at its start; `now`: epoch milliseconds. */
-export const openTeamLedger = (budget: TeamBudget, now: number): LedgerState =>
-  openAccount(emptyLedger, { accountId: teamAccount, level: 'run', parentId: null, terms: terms(budget) }, now);
+/** Who holds clocks of accounts in which nobody is at work. */
+export const nobodyAtWork = 'nobody at work';
+
+/** The ledger of a team at its start, when nobody is at work; `now`: epoch milliseconds. */
+export const openTeamLedger = (budget: TeamBudget, now: number): LedgerState => {
+  const opening = { accountId: teamAccount, level: 'run' as const, parentId: null, terms: terms(budget) };
+  const ledger = openAccount(emptyLedger, opening, now);
+  return budget.maxMs === undefined ? ledger : holdClock(ledger, teamAccount, nobodyAtWork, now);
+};

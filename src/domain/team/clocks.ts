@@ -1,13 +1,11 @@
 import { keepClocks } from '../ledger/clock.js';
 import { findAccount, pathOf } from '../ledger/state.js';
 import { nextTimeStep, tellTime } from '../ledger/steps.js';
-import { teamAccount } from './accounts.js';
+import { nobodyAtWork, teamAccount } from './accounts.js';
 import { waitingAt } from './budget-asks.js';
 import type { TeamDraft } from './draft.js';
 import { accountIdOf, tell } from './spending.js';
 import { type AgentRecord, agentOf, isOver, type TeamState } from './state.js';
-
-const holdId = 'nobody at work';
 
 /** Where no time is limited nobody looks at a clock, and none is kept. */
 const isTimed = ({ ledger }: TeamState): boolean => ledger.accounts.some(({ limits }) => limits.maxMs !== null);
@@ -78,7 +76,7 @@ export const setClocks = ({ team, now }: TeamDraft): void => {
     if (own === undefined || !findAccount(team.ledger, own)) continue;
     for (const { accountId } of pathOf(team.ledger, own)) running.add(accountId);
   }
-  team.ledger = keepClocks(team.ledger, running, holdId, now);
+  team.ledger = keepClocks(team.ledger, running, nobodyAtWork, now);
 };
 
 /** What the clock has brought since the step before. */

@@ -5,7 +5,7 @@ import { elapsedMs } from '../../../src/domain/ledger/clock.js';
 import { agentsAtWork, nextClockDue } from '../../../src/domain/team/clocks.js';
 import { answerRefusal } from '../../../src/domain/team/permissions.js';
 import { isUsedUp } from '../../../src/domain/team/spending.js';
-import { hasEnded } from '../../../src/domain/team/state.js';
+import { hasEnded, openTeamState } from '../../../src/domain/team/state.js';
 import { forkTeam } from '../../../src/domain/team/fork.js';
 import { shifted } from '../../../src/domain/shift.js';
 import { teamStatus } from '../../../src/domain/team/view.js';
@@ -118,6 +118,10 @@ describe('the clock of a team', () => {
     expect([elapsed(play), elapsed(play, 'a'), elapsed(play, 'b')]).toEqual([6_000, 6_000, 1_000]);
     answers(play, 'approve').after(10);
     expect([elapsed(play), elapsed(play, 'a'), elapsed(play, 'b')]).toEqual([6_010, 6_010, 1_010]);
+  });
+  test('does not run before its team has begun', () => {
+    const { ledger } = openTeamState(teamSetup(time(60_000)), 0);
+    expect(elapsedMs(ledger.accounts[0]!, 5_000)).toBe(0);
   });
   test('stands still while nobody has anything to do, and runs for a lite agent that is asked', () => {
     const play = new TeamPlay([idle('a', { role: 'reader' })], {
