@@ -160,17 +160,38 @@ export const wordsFor = (issue: RawIssue): string => {
   }
 };
 
-/** A zod issue as faults: one for each unknown field, one for each bad key of a record, else one. */
-export const faultsOf = (issue: z.core.$ZodIssue): (Fault & { at: readonly PropertyKey[] })[] => {
+interface FaultAt extends Fault {
+  at: readonly PropertyKey[];
+  /** What it comes from: of a union, within the one option that the value was meant for. */
+  issue: z.core.$ZodIssue;
+}
+
+/** Whether an option of a union took the value for what it is, and found fault with what is in it alone. */
+const isMeant = (issues: readonly z.core.$ZodIssue[]): boolean =>
+  issues.length > 0 &&
+  !issues.some(
+    ({ path, code }) =>
+      path.length === 0 && (code === 'invalid_type' || code === 'invalid_value' || code === 'invalid_union'),
+  );
+
+const within = ({ path }: z.core.$ZodIssue, inner: z.core.$ZodIssue): z.core.$ZodIssue => ({
+  ...inner,
+  path: [...path, ...inner.path],
+});
+
+/** A zod issue as faults: one for each unknown field, one for each bad key of a record, each of the option meant, else one. */
+export const faultsOf = (issue: z.core.$ZodIssue): FaultAt[] => {
+  const meant = issue.code === 'invalid_union' ? issue.errors.filter(isMeant) : [];
+  if (meant.length === 1) return meant.flat().flatMap((inner) => faultsOf(within(issue, inner)));
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
       const at = [...issue.path, key];
-      return { at, path: pathText(at), message: `unknown field "${key}"; ${issue.message}` };
+      return { at, path: pathText(at), message: `unknown field "${key}"; ${issue.message}`, issue };
     });
   }
   if (issue.code === 'invalid_key') {
     const why = issue.issues.map((inner) => inner.message).join('; ');
-    return [{ at: issue.path, path: pathText(issue.path), message: `as a name, ${why || issue.message}` }];
+    return [{ at: issue.path, path: pathText(issue.path), message: `as a name, ${why || issue.message}`, issue }];
   }
-  return [{ at: issue.path, path: pathText(issue.path), message: issue.message }];
+  return [{ at: issue.path, path: pathText(issue.path), message: issue.message, issue }];
 };

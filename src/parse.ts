@@ -77,6 +77,8 @@ const replaced = (input: unknown, path: Path, value: unknown): unknown => {
  * replaced by stand-ins and the rest is looked at again; what a stand-in itself causes is left out.
  */
 export const parseWhole = <S extends z.ZodType>(schema: S, input: unknown): Parsed<z.output<S>> => {
+  const option = optionFor(schema, input);
+  if (option) return parseWhole(option, input) as Parsed<z.output<S>>;
   const first = attempt(schema, input);
   if (first.result.success) return { ok: true, value: first.result.data };
 
@@ -87,11 +89,14 @@ export const parseWhole = <S extends z.ZodType>(schema: S, input: unknown): Pars
   for (let round = 0; round < 4 && !current.result.success; round += 1) {
     let changed = false;
     for (const issue of current.result.error.issues) {
-      for (const { at, path, message } of faultsOf(issue)) {
-        const known = repaired.some((above) => isUnder(at, above));
+      // Those of one issue are known or not by what was repaired before it.
+      const found = faultsOf(issue).map((fault) => {
+        return { ...fault, known: repaired.some((above) => isUnder(fault.at, above)) };
+      });
+      for (const { at, path, message, known, issue: from } of found) {
         const isEcho =
           issue.code === 'custom' && repaired.some((inner) => inner.length === at.length + 1 && isUnder(inner, at));
-        if (!known && !isEcho) faults.push({ path, message: withGiven(message, issue, at, input) });
+        if (!known && !isEcho) faults.push({ path, message: withGiven(message, from, at, input) });
         const standIn = repairOf(issue, at, known, current.refusedBy);
         if (!standIn) continue;
         if (!known) repaired.push(standIn.path);
@@ -103,6 +108,15 @@ export const parseWhole = <S extends z.ZodType>(schema: S, input: unknown): Pars
     current = attempt(schema, value);
   }
   return { ok: false, faults: unique(faults) };
+};
+
+/** Of a choice between one object and a list of them, what the input is meant for; null: it is no such choice. */
+const optionFor = (schema: z.ZodType, input: unknown): z.ZodType | null => {
+  if (!(schema instanceof z.ZodUnion) || typeof input !== 'object' || input === null) return null;
+  const meant = (schema.options as z.ZodType[]).filter(
+    (option) => option instanceof z.ZodArray === Array.isArray(input),
+  );
+  return schema.options.length === 2 && meant.length === 1 ? (meant[0] ?? null) : null;
 };
 
 /** A schema's own words end with what was given, as the generic ones do. */

@@ -183,6 +183,14 @@ describe('a chat completion', () => {
   test.each<[string, Partial<ChatCompletionCreateParams>, number, string, string, RegExp]>([
     ['an unknown model', { model: 'gpt' }, 404, 'model_not_found', 'model', /"gpt"; there are parley, quick, json/],
     ['tools', { tools: [{ type: 'function', function: { name: 'f' } }] }, 400, 'invalid_request', 'tools', /not supp/],
+    [
+      'five stops',
+      { stop: ['a', 'b', 'c', 'd', 'e'] },
+      400,
+      'invalid_request',
+      'stop',
+      /stop must have at most 4 entries; got 5/,
+    ],
     ['two choices', { n: 2 }, 400, 'invalid_request', 'n', /n is not supported: one session has one answer/],
     [
       'a JSON mode',

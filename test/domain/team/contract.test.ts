@@ -242,6 +242,30 @@ describe('the body of a call', () => {
     ]).toEqual([false, false, true]);
   });
 
+  test.each<[string, object, string[]]>([
+    [
+      'of one agent',
+      agent('a', { role: 5, template: { identity: { cognitive_mode: 'x' } }, share_session: true }),
+      [
+        'role must be a text; got 5',
+        'template.identity.cognitive_mode must be divergent, convergent or mixed; got "x"',
+        'share_session needs a parent; or name an agent in share_session_with',
+      ],
+    ],
+    ['of a list', [agent('a'), agent('b', { colour: 1 })], ['[1].colour unknown field "colour"; it takes agent_id,']],
+    [
+      'of a choice within',
+      agent('a', { approvals: [{ tool: 'run_command', when: { argument: 'a', matches: [] } }] }),
+      ['approvals[0].when.matches must have at least 1 entry; got 0'],
+    ],
+  ])('names every fault %s', (_, body, told) => {
+    const parsed = parseWhole(spawnAgentsSchema, body);
+    const found = parsed.ok ? [] : parsed.faults.map(({ path, message }) => `${path} ${message}`);
+    expect(found).toEqual(
+      told.map((start) => expect.stringMatching(new RegExp(`^${start.replace(/[[\]().]/g, '\\$&')}`))),
+    );
+  });
+
   test('spawns nobody whose wishes for its context cannot be had', () => {
     expect(fails(spawnAgentsSchema, agent('a', { share_session: true }))).toBe(true);
     expect(fails(spawnAgentsSchema, [agent('a'), agent('b', { adapter: { kind: 'external' } })])).toBe(true);
