@@ -123,6 +123,23 @@ describe('Parley as an MCP server', () => {
     await did('cancel', { id: ids[1], kind: 'session' });
   });
 
+  test.each<[string, object, object]>([
+    ['no parameters', {}, { error: { code: -32602, message: expect.stringContaining('params') } }],
+    ['no name', { params: {} }, { error: { code: -32602, message: expect.stringContaining('name') } }],
+    ['a list of arguments', { params: { name: 'list', arguments: [] } }, { error: { code: -32602 } }],
+  ])('says that a call with %s is the caller’s fault', async (_, members, told) => {
+    const accept = 'application/json, text/event-stream';
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', ...members };
+    expect(await product.post('/mcp', call, { accept })).toMatchObject({ status: 200, body: told });
+  });
+
+  test('says of a body that is no message what a message has', async () => {
+    expect(await product.post('/mcp', {})).toMatchObject({
+      status: 422,
+      body: { errors: [{ path: 'jsonrpc', message: 'is missing; it must be 2.0' }] },
+    });
+  });
+
   test.each<[string, string, object, RegExp]>([
     [
       'every fault of a body',

@@ -1,6 +1,7 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
-import { type CallToolResult, CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { type CallToolRequest, type CallToolResult, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
 import { problemDocument, ProblemError, toProblemError } from '../problem.js';
 import { routes } from '../routes/index.js';
 import { startTools } from './start-tools.js';
@@ -44,13 +45,18 @@ const answered = (value: unknown): CallToolResult => ({
   structuredContent: value as Record<string, unknown>,
 });
 
+/** As the SDK hands requests on: what its schema of a call refuses here it would call an error of the server. */
+const anyCallSchema = z.looseObject({ method: z.literal('tools/call'), params: z.unknown().optional() });
+
 const serverFor = (circumstances: ToolCall): Server => {
   const server = new Server(
     { name: 'parley', title: 'Parley', version },
     { capabilities: { tools: {} }, instructions },
   );
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: describeTools() }) as never);
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }): Promise<CallToolResult> => {
+  server.setRequestHandler(anyCallSchema, async (request): Promise<CallToolResult> => {
+    // The SDK has looked at it by its schema of a call.
+    const params = request.params as CallToolRequest['params'];
     try {
       const tool = byName.get(params.name);
       if (tool) return answered(await tool.run(params.arguments ?? {}, circumstances));
