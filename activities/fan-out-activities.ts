@@ -2,9 +2,11 @@ import { Context } from '@temporalio/activity';
 import type { Adapter } from '../src/contracts/adapter.js';
 import type { Combined, FanInScore, Kept } from '../src/contracts/fan-out-status.js';
 import type { Json } from '../src/contracts/frames.js';
-import { add, noAmount } from '../src/domain/budget.js';
+import { add, type AmountLeft, noAmount } from '../src/domain/budget.js';
 import { ParleyError } from '../src/domain/errors.js';
 import type { WorkerEnd } from '../src/domain/fan-out/effects.js';
+import { fanInCallMs } from '../src/domain/fan-out/fan-in-calls.js';
+import { scorePrompt } from '../src/domain/fan-out/prompts.js';
 import type { FanInSetup, FanOutSetup } from '../src/domain/fan-out/setup.js';
 import { atLeast } from '../src/domain/numbers.js';
 import { scoreOf } from '../src/domain/refinement/rubric.js';
@@ -41,9 +43,13 @@ interface FanInCallInput {
   /** How often the work went back to an earlier point: who decides is asked again after that. */
   epoch?: number;
   maxTokens: number | null;
+  /** Milliseconds that whoever is asked may take in all; left out: `fanInCallMs` each time. */
+  timeoutMs?: number;
 }
 
 export interface FanInInput extends FanInCallInput {
+  /** Why the orchestrator is not asked; left out: it is, where it has to be. */
+  refused?: string;
   /** In the order of completion. */
   answers: GivenAnswer[];
 }
@@ -52,11 +58,16 @@ export interface ScoreInput extends FanInCallInput {
   value: Json;
   /** Where the value is, when it is too large to stand here. */
   kept: Kept | null;
+  /** Of the budget, before the critic is asked; left out: nothing there limits it. */
+  left?: AmountLeft;
 }
 
 const gaps = { fragment_ms: 500, message_ms: 5_000 };
-/** Milliseconds that an orchestrator or a critic may take. */
-export const fanInCallMs = 120_000;
+/** Whether nothing is left of a limit of which there was so much. */
+const isGone = (left: AmountLeft | undefined, used: Amount): boolean =>
+  left !== undefined &&
+  ((left.tokens !== null && used.tokens >= left.tokens) ||
+    (left.usdMicros !== null && used.usdMicros >= left.usdMicros));
 
 /** What fan-outs have done (spec 03). A worker that has ended answers with its record however often it is asked. */
 export const createFanOutActivities = (ports: FanOutPorts) => {
@@ -80,7 +91,7 @@ export const createFanOutActivities = (ports: FanOutPorts) => {
 
   /** One call for the fan-in itself; that it brings no answer is no error. */
   const decideBy = async (
-    { setup, epoch = 0, maxTokens }: FanInCallInput,
+    { setup, epoch = 0, maxTokens, timeoutMs = fanInCallMs }: FanInCallInput,
     call: { agentId: string; adapter: Adapter; instructions: string },
     prompt: string,
     stage: 'conflicts' | 'score',
@@ -106,11 +117,11 @@ export const createFanOutActivities = (ports: FanOutPorts) => {
         },
         ports,
         {
-          timeoutMs: fanInCallMs,
+          timeoutMs,
           attributes: { fan_out_id: setup.id, role: call.agentId },
           read: (answer) => ({ answer, failure: null }),
           fail: (why) => {
-            const said = 'late' in why ? `ETIMEOUT: no answer within ${fanInCallMs} ms` : `${why.code}: ${why.message}`;
+            const said = 'late' in why ? `ETIMEOUT: no answer within ${timeoutMs} ms` : `${why.code}: ${why.message}`;
             return { answer: null, failure: `${call.agentId} gave no answer: ${said}` };
           },
         },
@@ -142,11 +153,14 @@ export const createFanOutActivities = (ports: FanOutPorts) => {
           ),
         );
         const { orchestrator } = setup.fanIn;
-        const { combined, usage } = await combine(given, setup.fanIn, functionsFolder, (prompt) =>
-          orchestrator
+        const unasked = (failure: string): Promise<Decided> =>
+          Promise.resolve({ answer: null, failure, usage: noAmount });
+        const { combined, usage } = await combine(given, setup.fanIn, functionsFolder, (prompt) => {
+          if (!orchestrator) return unasked('there is no orchestrator');
+          return input.refused === undefined
             ? decideBy(input, orchestrator, prompt, 'conflicts', 0)
-            : Promise.resolve({ answer: null, failure: 'there is no orchestrator', usage: noAmount }),
-        );
+            : unasked(`${orchestrator.agentId} was not asked: ${input.refused}`);
+        });
         return { combined: await bounded(combined, put(setup.tenant)), usage };
       }),
 
@@ -158,15 +172,20 @@ export const createFanOutActivities = (ports: FanOutPorts) => {
         if (!quality) throw new ParleyError('invalid_request', 'no quality is asked for');
         const { critic, rubric, threshold } = quality;
         const value = await whole(setup.tenant, { output, kept });
-        const criteria = rubric.map(
-          ({ criterion, description }) => `- ${criterion}${description ? `: ${description}` : ''}`,
-        );
-        const prompt = `Score this result, from 0 to 1 for each criterion:\n${criteria.join('\n')}\n\n${JSON.stringify(value)}`;
+        const prompt = scorePrompt(rubric, JSON.stringify(value));
+        const startedAt = performance.now();
         let usage = noAmount;
         let failure = '';
         for (const callsBefore of [0, 1]) {
           const again = failure === '' ? '' : `\n\nYour last answer could not be read: ${failure}`;
-          const said = await decideBy(input, critic, prompt + again, 'score', callsBefore);
+          const timeoutMs =
+            input.timeoutMs === undefined ? fanInCallMs : input.timeoutMs - (performance.now() - startedAt);
+          if (callsBefore > 0 && (isGone(input.left, usage) || timeoutMs < 1)) {
+            failure = `${failure}; the critic was not asked again: EBUDGET: the budget is used up`;
+            break;
+          }
+          const call = { ...input, timeoutMs: Math.max(1, Math.floor(timeoutMs)) };
+          const said = await decideBy(call, critic, prompt + again, 'score', callsBefore);
           usage = add(usage, said.usage);
           if (said.answer === null) {
             failure = said.failure ?? '';

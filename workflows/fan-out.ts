@@ -123,7 +123,7 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun | null, req
         });
         const combined = await fanInsOn(state.hostQueue).fanIn.executeWithOptions(
           { summary: `${setup.fanIn.strategy} of ${answers.length} answers` },
-          [{ setup: about, epoch: loop.epoch, answers, maxTokens: effect.maxTokens }],
+          [{ setup: about, epoch: loop.epoch, answers, ...limitsOf(effect), ...refusalOf(effect) }],
         );
         return { type: 'COMBINED', ...combined };
       }
@@ -136,7 +136,8 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun | null, req
               epoch: loop.epoch,
               value: effect.combined.value,
               kept: effect.combined.kept?.value ?? null,
-              maxTokens: effect.maxTokens,
+              ...limitsOf(effect),
+              ...(effect.left && { left: effect.left }),
             },
           ],
         );
@@ -179,6 +180,14 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun | null, req
     },
   });
 }
+
+type FanInEffect = Extract<FanOutEffect, { type: 'fan_in' | 'score' }>;
+const limitsOf = ({ maxTokens, timeoutMs }: FanInEffect) => ({
+  maxTokens,
+  ...(timeoutMs !== undefined && { timeoutMs }),
+});
+const refusalOf = ({ refused }: Extract<FanOutEffect, { type: 'fan_in' }>) =>
+  refused === undefined ? {} : { refused };
 
 const faultOf = (effect: Exclude<FanOutEffect, { type: 'stop' }>, { code, message, isStopped }: Fault): FanOutEvent => {
   if (effect.type !== 'run_worker') return { type: 'FAULT', of: effect.type, code, message };

@@ -8,6 +8,7 @@ import { noAmount } from '../../src/domain/budget.js';
 import { ParleyError } from '../../src/domain/errors.js';
 import { readValue, spawnIn, spawnRefusal } from '../../src/domain/fan-out/answers.js';
 import type { WorkerEnd, WorkerOutcome } from '../../src/domain/fan-out/effects.js';
+import { taskPrompt } from '../../src/domain/fan-out/prompts.js';
 import type { Amount } from '../../src/domain/session/setup.js';
 import type { ArtifactStore } from '../artifacts/port.js';
 import { type NoAnswer, toldCall, type ToldCallPorts } from '../told-call.js';
@@ -58,19 +59,7 @@ interface WorkerCall {
 }
 
 const gaps = { fragment_ms: 500, message_ms: 5_000 };
-const shownInputBytes = 64_000;
 const maxLeftBytes = 67_108_864;
-
-/** Inputs that come as text are part of the prompt too: models see no files. */
-const withInputs = (prompt: string, inputs: readonly InputArtifact[]): string =>
-  [
-    prompt,
-    ...inputs.flatMap((input) =>
-      typeof input === 'string' || input.content.length > shownInputBytes
-        ? []
-        : [`--- ${input.path}\n${input.content}`],
-    ),
-  ].join('\n\n');
 
 const contextOf = ({ workId, agentId, cognitiveMode, inputs }: WorkerInput): SessionContext => ({
   session_id: workId,
@@ -130,7 +119,7 @@ const call = async (input: WorkerInput, folder: string, ports: WorkerPorts): Pro
       role: `fan-out ${agentId}`,
       personaId: agentId,
       adapter: input.adapter,
-      prompt: withInputs(input.prompt, input.inputs),
+      prompt: taskPrompt(input),
       instructions: input.instructions,
       callsBefore: input.callsBefore,
       maxTokens: input.maxTokens,

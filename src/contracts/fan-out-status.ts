@@ -9,6 +9,7 @@ import {
   waitingSchema,
   workIdSchema,
   shareSchema,
+  timeUsedField,
 } from './work.js';
 
 export const fanOutStates = [
@@ -185,6 +186,7 @@ export const fanOutStatusSchema = z
     result: fanOutResultSchema.nullable(),
     error: fanOutErrorSchema.nullable(),
     spend: spendSchema,
+    time: timeUsedField,
     dropped_events: z.number().int(),
     started_at: z.iso.datetime(),
     ended_at: z.iso.datetime().nullable(),

@@ -5,7 +5,7 @@ import { insidePathSchema } from './plan.js';
 import { criterionSchema } from './rubric.js';
 import { agreementSchema } from './session.js';
 import { templateSchema } from './template.js';
-import { startCommon, startedSchema, shareSchema } from './work.js';
+import { startCommon, startedSchema, shareSchema, timedBudgetSchema } from './work.js';
 
 export const maxFanOutTasks = 5_000;
 
@@ -135,6 +135,7 @@ export type FanInPolicy = z.infer<typeof fanInPolicySchema>;
 export const openFanOutSchema = z
   .strictObject({
     ...startCommon,
+    budget: timedBudgetSchema.default({}),
     workflow_id: z.uuid('must be a UUID').optional().meta({ description: 'The id of the fan-out, where given.' }),
     agents: z.array(fanOutAgentSchema).max(1_000).default([]),
     fan_out: fanOutPolicySchema,

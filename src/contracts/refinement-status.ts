@@ -11,6 +11,7 @@ import {
   waitingSchema,
   workIdSchema,
   shareSchema,
+  timeUsedField,
 } from './work.js';
 
 export const refinementStateSchema = z.enum(refinementStateNames);
@@ -123,6 +124,7 @@ export const refinementStatusSchema = z
     result: refinementResultSchema.nullable(),
     error: refinementErrorSchema.nullable(),
     spend: spendSchema,
+    time: timeUsedField,
     dropped_events: z.number().int().meta({ description: 'Events that came where the machine takes none.' }),
     started_at: z.iso.datetime(),
     ended_at: z.iso.datetime().nullable(),

@@ -4,7 +4,7 @@ import { loopFaults, modelFaults, unservedFaults } from '../domain/template.js';
 import { adapterSchema } from './adapter.js';
 import { criterionSchema } from './rubric.js';
 import { templateSchema } from './template.js';
-import { startCommon, startedSchema } from './work.js';
+import { startCommon, startedSchema, timedBudgetSchema } from './work.js';
 
 export const refinementRoles = ['generator', 'critic'] as const;
 export type RefinementRole = (typeof refinementRoles)[number];
@@ -70,6 +70,7 @@ export type RefinementOutput = z.infer<typeof refinementOutputSchema>;
 export const openRefinementSchema = z
   .strictObject({
     ...startCommon,
+    budget: timedBudgetSchema.default({}),
     task: z.string().trim().min(1, 'must say what is to be made').max(100_000),
     generator: z.strictObject(agent('generator', 0.7)).meta({ id: 'Generator' }),
     critic: z

@@ -64,6 +64,7 @@ const common = {
   tenant: ['', 'a b', 'x'.repeat(65), 7, null],
   labels: ['x', { a: 1 }, { '': 'x' }, { a: 'x'.repeat(257) }],
   budget: [7, null, { max_tokens: -1 }, { max_usd: -1 }, { max_usd: '1' }, { max_yen: 1 }],
+  'budget.max_seconds': wholeFrom(1, 31_536_000),
   webhooks: [['http://x'], 'x'],
   colour: ['red'],
 };

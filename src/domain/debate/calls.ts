@@ -1,9 +1,9 @@
 import type { Role } from '../../contracts/debate.js';
 import { approximateTokens } from '../budget.js';
+import { holdBounded } from '../call-most.js';
 import type { LedgerState } from '../ledger/state.js';
 import type { Ask, AskPurpose } from './effects.js';
-import { estimateOf } from '../priced-call.js';
-import { holdCall, leftOf, spentOf, timeLeftOf, timeRefusal } from '../work-account.js';
+import { leftOf, spentOf, timeLeftOf, timeRefusal } from '../work-account.js';
 import type { CodedFault, DebateState } from './state.js';
 
 /** Used up: from here on roles do not speak (details 2.5 "tripped when used >= limit"). */
@@ -41,7 +41,7 @@ export const callOf = (
   const characters = asked.prompt.length + asked.instructions.length;
   const refused = usedUp(debate);
   if (refused !== null) return { refused };
-  const held = holdCall(ledger, estimateOf(own, characters), steppedAt);
+  const held = holdBounded(ledger, own, characters, steppedAt);
   if ('faults' in held) return { refused: held.faults.join('; ') };
   const { tokens } = leftOf(ledger);
   const leftMs = timeLeftOf(ledger, steppedAt);

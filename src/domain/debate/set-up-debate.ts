@@ -1,5 +1,6 @@
 import type { OpenDebate, Role } from '../../contracts/debate.js';
 import { approvalFaults } from '../approval.js';
+import { mostOfCalls } from '../call-most.js';
 import { pricedCall } from '../priced-call.js';
 import { adapterKey, adapterName, type SetupIdentity } from '../session/set-up-session.js';
 import type { Operator } from '../session/setup.js';
@@ -46,6 +47,7 @@ export const setUpDebate = (
       adapterName: adapterName(adapter),
       adapterKey: adapterKey(adapter, name),
       ...priced,
+      most: mostOfCalls(operator, tenant, adapter),
     };
   };
   const setup: DebateSetup = {

@@ -2,18 +2,17 @@ import type { DebateLimits, Locks, Role } from '../../contracts/debate.js';
 import type { SandboxOptions } from '../../contracts/execution.js';
 import type { ApprovalPolicy } from '../../contracts/feedback.js';
 import type { Plan } from '../../contracts/plan.js';
-import type { Amount, CallSetup } from '../session/setup.js';
+import type { BoundedCall } from '../call-most.js';
+import type { CallSetup } from '../session/setup.js';
 import type { WebhookSetup } from '../webhook/setup.js';
 import type { WorkLimits } from '../work-account.js';
 
 /** A role with everything decided that depends on the operator's configuration, so that the workflow needs none of it. */
-export interface RoleSetup extends Omit<CallSetup, 'faults'> {
+export interface RoleSetup extends BoundedCall, Omit<CallSetup, 'faults' | 'estimate'> {
   role: Role;
   personaId: string;
   /** Built-in, or the request's own. */
   instructions: string;
-  /** What a call is likely to use for each 1,000 characters of prompt, over and above `estimate`: prompts grow. */
-  per1000Characters: Amount;
 }
 
 export interface DebateSetup {

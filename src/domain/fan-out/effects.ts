@@ -1,5 +1,6 @@
 import type { Combined, FanInScore, Kept, WorkerArtifact } from '../../contracts/fan-out-status.js';
 import type { Json } from '../../contracts/frames.js';
+import type { AmountLeft } from '../budget.js';
 import type { Amount } from '../session/setup.js';
 
 /** What came of a worker: its answer, or where it is kept when it is large; a failure; or that it was stopped. */
@@ -26,13 +27,20 @@ export interface WorkerEnd {
   left?: LeftFiles;
 }
 
+/** Limits of who decides or scores; `timeoutMs` left out: that of all such calls. */
+interface FanInLimits {
+  maxTokens: number | null;
+  timeoutMs?: number;
+}
+
 /** What a fan-out wants done. Tasks are named by their place in the setup; each is run at most once. */
 export type FanOutEffect =
   | { type: 'prepare' }
   | { type: 'run_worker'; index: number; callsBefore: number; timeoutMs: number; maxTokens: number | null }
-  /** `completed`: places of the tasks that take part, in the order of completion. */
-  | { type: 'fan_in'; completed: number[]; maxTokens: number | null }
-  | { type: 'score'; combined: Combined; maxTokens: number | null }
+  /** `completed`: places of the tasks that take part, in the order of completion; `refused`: why the orchestrator is not asked. */
+  | ({ type: 'fan_in'; completed: number[]; refused?: string } & FanInLimits)
+  /** `left` of the budget, with which the critic may be asked once more; left out: it has no limit that matters. */
+  | ({ type: 'score'; combined: Combined; left?: AmountLeft } & FanInLimits)
   /** Nothing is answered to this; what runs says itself how it ended. */
   | { type: 'stop' };
 

@@ -1,23 +1,26 @@
-import type { FanInScore } from '../../contracts/fan-out-status.js';
 import { noAmount } from '../budget.js';
 import { iso } from '../instant.js';
 import { isTerminal, step } from '../machine.js';
 import { barrierPasses, countsOf } from './barrier.js';
-import { admitTasks, dispatch, tokensLeft } from './dispatch.js';
+import { admitTasks, dispatch } from './dispatch.js';
 import { changeTask, type FanOutDraft, type FanOutStep, openDraft } from './draft.js';
 import type { FanOutEvent, LeftFiles, WorkerOutcome } from './effects.js';
+import { offerFanIn, sayFanIn, takeScore, takeUnscored, takingPart } from './fan-in-calls.js';
 import { type FanOutActionName, type FanOutEventName, type FanOutFacts, fanOutMachine } from './machine.js';
+import { codeOfTimeout, releaseBarrier } from './release.js';
 import { reasons, resultOf } from './result.js';
+import type { Amount } from '../session/setup.js';
 import type { FanOutState, TaskRecord } from './state.js';
-import { barrierStatus, describeWaiting, waitingFor } from './view.js';
-import { endCall, pay } from '../work-account.js';
+import { describeWaiting, waitingFor } from './view.js';
+import { endCall, timeEndOf, timeRefusal } from '../work-account.js';
 
 export type { FanOutStep } from './draft.js';
 
 export const isOver = ({ state }: Pick<FanOutState, 'state'>): boolean => isTerminal(fanOutMachine, state);
 
-/** The next moment at which time alone changes something: the barrier's timeout. */
-export const nextDue = ({ state, deadlineAt }: FanOutState): number | null => (state === 'RUNNING' ? deadlineAt : null);
+/** The next moment at which time alone changes something: the barrier's timeout, or the end of the budget's time before it. */
+export const nextDue = ({ state, deadlineAt, ledger }: FanOutState): number | null =>
+  state === 'RUNNING' ? deadlineAt : state === 'PREPARING' ? timeEndOf(ledger) : null;
 
 /** Takes one event and follows every transition it makes possible: pure (spec 03). `now` is epoch milliseconds. */
 export const stepFanOut = (fanOut: FanOutState, event: FanOutEvent, now: number): FanOutStep => {
@@ -26,6 +29,8 @@ export const stepFanOut = (fanOut: FanOutState, event: FanOutEvent, now: number)
   follow(draft);
   dispatch(draft);
   // Tasks that the budget refuses are settled at once, and may be the last.
+  follow(draft);
+  offerFanIn(draft);
   follow(draft);
   noteWaiting(draft);
   return { fanOut: draft.fanOut, effects: draft.effects, events: draft.events };
@@ -70,24 +75,38 @@ const take = (draft: FanOutDraft, event: FanOutEvent): void => {
     case 'CANCEL':
       return transition(draft, 'CANCEL');
     case 'TICK':
-      return;
+      return endPreparing(draft);
     case 'PREPARED':
       if (fanOut.state === 'PREPARING') fanOut.prepared = true;
       else fanOut.dropped += 1;
       return;
     case 'COMBINED':
-      fanOut.ledger = pay(fanOut.ledger, event.usage);
+      endFanInCall(fanOut, event.usage);
       if (fanOut.state === 'FANNING_IN') fanOut.combined = event.combined;
       else fanOut.dropped += 1;
       return;
     case 'SCORED':
-      fanOut.ledger = pay(fanOut.ledger, event.usage);
+      endFanInCall(fanOut, event.usage);
       if (fanOut.state === 'SCORING') takeScore(draft, event.score);
       else fanOut.dropped += 1;
       return;
     case 'FAULT':
       return takeFault(draft, event);
   }
+};
+
+/** Where the budget's time is over before any task could begin, none does. */
+const endPreparing = ({ fanOut, effects, now }: FanOutDraft): void => {
+  const message = timeRefusal(fanOut.ledger, now);
+  if (fanOut.state !== 'PREPARING' || message === null) return;
+  fanOut.fault = { code: 'EBUDGET', message };
+  effects.push({ type: 'stop' });
+};
+
+/** What an orchestrator or a critic has used, for whom a part of the budget may be held. */
+const endFanInCall = (fanOut: FanOutState, used: Amount): void => {
+  fanOut.ledger = endCall(fanOut.ledger, fanOut.fanInCall ?? null, used);
+  delete fanOut.fanInCall;
 };
 
 const stageState = { prepare: 'PREPARING', fan_in: 'FANNING_IN', score: 'SCORING' } as const;
@@ -98,19 +117,12 @@ const takeFault = (draft: FanOutDraft, { of, code, message }: Extract<FanOutEven
     fanOut.dropped += 1;
     return;
   }
+  endFanInCall(fanOut, noAmount);
   if (of !== 'score') {
     fanOut.fault = { code, message };
     return;
   }
-  // A critic that fails costs the result its score and nothing else: it is flagged, not dropped.
-  const threshold = fanOut.setup.fanIn.quality?.threshold ?? 0;
-  const failure = `${code}: ${message}`;
-  takeScore(draft, { score: null, scores: null, threshold, below_threshold: true, feedback: '', failure });
-};
-
-const takeScore = (draft: FanOutDraft, score: FanInScore): void => {
-  draft.fanOut.score = score;
-  sayFanIn(draft, 'scored');
+  takeUnscored(draft, `${code}: ${message}`);
 };
 
 /** After the barrier an outcome is recorded, never merged (details 4.3). */
@@ -133,13 +145,20 @@ const takeOutcome = (
   sayRepeat(draft, setup.tasks[index]?.taskId ?? '', attempt);
   if (isAwaited) {
     if (outcome.outcome === 'completed') fanOut.completed = [...fanOut.completed, index];
-    changeTask(draft, index, { ...ended, ...recordOf(outcome, 'it was stopped') });
+    changeTask(draft, index, { ...ended, ...recordOf(ofBudget(fanOut, outcome), 'it was stopped') });
     return;
   }
   // Its own time was over with the barrier's: that is no result.
   const isNone = outcome.outcome === 'stopped' || (outcome.outcome === 'failed' && outcome.code === 'ETIMEOUT');
   if (isNone) changeTask(draft, index, ended);
   else changeTask(draft, index, { ...ended, ...recordOf(outcome, ''), late: true });
+};
+
+/** A worker's time that ended with the budget's is the budget's. */
+const ofBudget = ({ ledger, steppedAt }: FanOutState, outcome: WorkerOutcome): WorkerOutcome => {
+  const late = timeRefusal(ledger, steppedAt);
+  if (late === null || outcome.outcome !== 'failed' || outcome.code !== 'ETIMEOUT') return outcome;
+  return { outcome: 'failed', code: 'EBUDGET', message: late };
 };
 
 const filesOf = (left: LeftFiles | undefined): Pick<TaskRecord, 'artifacts' | 'artifactsCut'> => ({
@@ -192,7 +211,7 @@ const perform = (draft: FanOutDraft, action: FanOutActionName, on: FanOutEventNa
       else effects.push({ type: 'prepare' });
       return;
     case 'dispatch':
-      fanOut.deadlineAt = now + setup.barrier.timeout_ms;
+      fanOut.deadlineAt = Math.min(now + setup.barrier.timeout_ms, timeEndOf(fanOut.ledger) ?? Infinity);
       return dispatch(draft);
     case 'release_barrier':
       return releaseBarrier(draft, on);
@@ -203,12 +222,11 @@ const perform = (draft: FanOutDraft, action: FanOutActionName, on: FanOutEventNa
       return fanIn(draft);
     case 'score': {
       sayFanIn(draft, 'combined');
-      if (!fanOut.combined) return;
-      effects.push({ type: 'score', combined: fanOut.combined, maxTokens: tokensLeft(fanOut, '') });
-      return;
+      fanOut.asking = 'score';
+      return offerFanIn(draft);
     }
     case 'name_reasons':
-      fanOut.error = { code: on === 'TIMEOUT' ? 'ETIMEOUT' : 'EAGENTDOWN', message: reasons(fanOut) };
+      fanOut.error = { code: on === 'TIMEOUT' ? codeOfTimeout(fanOut) : 'EAGENTDOWN', message: reasons(fanOut) };
       events.push({ event: 'error', data: { ...fanOut.error, at: iso(now) } });
       return;
     case 'name_fault':
@@ -224,56 +242,17 @@ const perform = (draft: FanOutDraft, action: FanOutActionName, on: FanOutEventNa
   }
 };
 
-/** Everything that has not ended is given up: it is missing from here on. */
-const releaseBarrier = (draft: FanOutDraft, on: FanOutEventName): void => {
-  const { fanOut, events, now } = draft;
-  const by = on === 'TIMEOUT' ? 'timeout' : on === 'CANCEL' ? 'cancel' : 'settled';
-  fanOut.released = { at: now, by };
-  const { passes } = factsOf(fanOut);
-  events.push({
-    event: 'barrier',
-    data: { ...barrierStatus(fanOut), at: iso(now), passed: passes && by !== 'cancel' },
-  });
-  const why =
-    by === 'cancel'
-      ? 'the fan-out was cancelled'
-      : `it had not ended when the barrier was released, after ${fanOut.setup.barrier.timeout_ms} ms`;
-  const code = by === 'cancel' ? 'EPREEMPT' : 'ETIMEOUT';
-  fanOut.tasks.forEach(({ state, call }, index) => {
-    if (state !== 'QUEUED' && state !== 'RUNNING') return;
-    // What it holds is free for the fan-in; what it has used is told later.
-    fanOut.ledger = endCall(fanOut.ledger, call, noAmount);
-    changeTask(draft, index, { state: 'CANCELLED', endedAt: now, reason: { code, message: why }, call: null });
-  });
-};
-
 const fanIn = (draft: FanOutDraft): void => {
-  const { fanOut, effects } = draft;
-  const { setup, completed } = fanOut;
-  const takesPart = new Set(setup.agents.filter((agent) => agent.takesPart).map(({ agentId }) => agentId));
-  const taking = completed.filter((index) => takesPart.has(setup.tasks[index]?.agentId ?? ''));
+  const { fanOut } = draft;
+  const { setup } = fanOut;
   sayFanIn(draft, 'started');
-  if (taking.length > 0) {
-    effects.push({ type: 'fan_in', completed: taking, maxTokens: tokensLeft(fanOut, '') });
-    return;
+  if (takingPart(fanOut).length > 0) {
+    fanOut.asking = 'fan_in';
+    return offerFanIn(draft);
   }
   const value = setup.fanIn.strategy === 'merge' ? {} : null;
   const notes = setup.tasks.length === 0 ? [] : ['no answer takes part in the fan-in'];
   fanOut.combined = { value, provenance: [], conflicts: [], agreement: null, notes, kept: null };
-};
-
-const sayFanIn = ({ fanOut, events, now }: FanOutDraft, stage: 'started' | 'combined' | 'scored'): void => {
-  events.push({
-    event: 'fan_in',
-    data: {
-      at: iso(now),
-      stage,
-      aggregation_strategy: fanOut.setup.fanIn.strategy,
-      results: fanOut.completed.length,
-      conflicts: fanOut.combined?.conflicts.length ?? 0,
-      quality: fanOut.score,
-    },
-  });
 };
 
 const noteWaiting = ({ fanOut, events, now }: FanOutDraft): void => {

@@ -2,7 +2,6 @@ import type { Adapter } from '../../contracts/adapter.js';
 import type { FanOutAgent, OpenFanOut } from '../../contracts/fan-out.js';
 import type { AgreementPolicy } from '../../contracts/session.js';
 import type { AgentTemplate } from '../../contracts/template.js';
-import { micros } from '../budget.js';
 import { mostOfCalls } from '../call-most.js';
 import type { PathFault } from '../debate/set-up-debate.js';
 import { pricedCall } from '../priced-call.js';
@@ -10,6 +9,7 @@ import { defaultRubric } from '../refinement/rubric.js';
 import type { Operator } from '../session/setup.js';
 import { adapterName, type SetupIdentity } from '../session/set-up-session.js';
 import { shapedInstructions } from '../template.js';
+import { workLimits } from '../work-account.js';
 import { assign, isAggregator } from './assignment.js';
 import type { CheckpointPolicy, FanInSetup, FanOutSetup, PricedAdapter, WorkerAgent } from './setup.js';
 
@@ -103,10 +103,7 @@ export const setUpFanOut = (
       tasks,
       barrier,
       fanIn,
-      budget: {
-        maxTokens: budget.max_tokens ?? null,
-        maxUsdMicros: budget.max_usd === undefined ? null : micros(budget.max_usd),
-      },
+      budget: workLimits(budget),
     },
   };
 };

@@ -10,9 +10,9 @@ import type { Json } from '../../contracts/frames.js';
 import type { Criterion } from '../../contracts/rubric.js';
 import type { AgreementPolicy } from '../../contracts/session.js';
 import type { SessionContext } from '../../contracts/session-context.js';
-import type { BudgetLimits } from '../budget.js';
 import type { BoundedCall } from '../call-most.js';
 import type { WebhookSetup } from '../webhook/setup.js';
+import type { WorkLimits } from '../work-account.js';
 
 /** Who is asked, with what it is likely to cost. */
 export interface PricedAdapter extends BoundedCall {
@@ -88,7 +88,7 @@ export interface FanOutSetup {
   tasks: WorkerTask[];
   barrier: BarrierPolicy;
   fanIn: FanInSetup;
-  budget: BudgetLimits;
+  budget: WorkLimits;
   /** Who is told what becomes of it; left out: nobody. */
   webhooks?: WebhookSetup[];
 }

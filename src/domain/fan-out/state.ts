@@ -34,8 +34,8 @@ export interface TaskRecord {
 }
 
 export interface FanOutWaiting {
-  for: 'worker' | 'lane';
-  on: 'prepare' | 'tasks' | 'fan_in' | 'score';
+  for: 'worker' | 'lane' | 'budget';
+  on: 'prepare' | 'tasks' | 'fan_in' | 'score' | 'held';
   since: number;
 }
 
@@ -63,6 +63,10 @@ export interface FanOutState {
   /** No task is started: what runs is let end, so that the run can continue as new. */
   held: boolean;
   fault: FanOutError | null;
+  /** What is asked for once the budget holds it; left out: nothing is. */
+  asking?: 'fan_in' | 'score';
+  /** Number of the call that holds a part of the budget for the fan-in or its score; left out: none does. */
+  fanInCall?: number;
   combined: Combined | null;
   score: FanInScore | null;
   waiting: FanOutWaiting | null;

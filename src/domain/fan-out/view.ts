@@ -4,7 +4,7 @@ import type { Lifecycle, Waiting } from '../../contracts/work.js';
 import { usd } from '../budget.js';
 import { iso } from '../instant.js';
 import { barrierStateOf, completionRatio, countsOf } from './barrier.js';
-import { spentOf } from '../work-account.js';
+import { spentOf, timeUsed } from '../work-account.js';
 import type { FanOutState, FanOutWaiting } from './state.js';
 
 const lifecycles: Partial<Record<FanOutState['state'], Lifecycle>> = {
@@ -14,15 +14,17 @@ const lifecycles: Partial<Record<FanOutState['state'], Lifecycle>> = {
 };
 
 /** The one helper that says why a fan-out is not moving; null: it is over, or has not begun. */
-export const waitingFor = ({ state, setup }: FanOutState): Omit<FanOutWaiting, 'since'> | null => {
+export const waitingFor = ({ state, setup, asking }: FanOutState): Omit<FanOutWaiting, 'since'> | null => {
   switch (state) {
     case 'PREPARING':
       return { for: 'worker', on: 'prepare' };
     case 'RUNNING':
       return { for: 'lane', on: 'tasks' };
     case 'FANNING_IN':
+      if (asking) return { for: 'budget', on: 'held' };
       return { for: setup.fanIn.orchestrator ? 'lane' : 'worker', on: 'fan_in' };
     case 'SCORING':
+      if (asking) return { for: 'budget', on: 'held' };
       return { for: 'lane', on: 'score' };
     default:
       return null;
@@ -41,6 +43,10 @@ export const describeWaiting = (fanOut: FanOutState): Waiting | null => {
       who: 'the agents of these tasks, the timeout of the barrier, or a cancel',
     },
     fan_in: { detail: 'the answers are being combined', who: 'an operator: a worker has to be running' },
+    held: {
+      detail: 'calls that were given up hold a part of the budget until they have ended, and the fan-in needs it',
+      who: 'these calls, as they end, or a cancel',
+    },
     score: { detail: 'the critic has not scored the result', who: 'the critic, its time limit, or a cancel' },
   }[waiting.on];
   return { for: waiting.for, since: iso(waiting.since), detail: words.detail, who_can_unblock: words.who };
@@ -67,6 +73,7 @@ export const barrierStatus = ({ setup, tasks, deadlineAt, released }: FanOutStat
 export const fanOutStatus = (fanOut: FanOutState): FanOutStatus => {
   const { setup, state } = fanOut;
   const spent = spentOf(fanOut.ledger);
+  const time = timeUsed(fanOut.ledger, fanOut.endedAt ?? fanOut.steppedAt, fanOut.endedAt !== null);
   const load = new Map<string, number>();
   for (const { agentId } of setup.tasks) load.set(agentId, (load.get(agentId) ?? 0) + 1);
   return {
@@ -114,6 +121,7 @@ export const fanOutStatus = (fanOut: FanOutState): FanOutStatus => {
     result: fanOut.result,
     error: fanOut.error,
     spend: { tokens: spent.tokens, usd: usd(spent.usdMicros) },
+    ...(time && { time }),
     dropped_events: fanOut.dropped,
     started_at: iso(fanOut.startedAt),
     ended_at: fanOut.endedAt === null ? null : iso(fanOut.endedAt),

@@ -4,11 +4,11 @@ import { holdBounded } from '../call-most.js';
 import { iso } from '../instant.js';
 import type { LedgerState } from '../ledger/state.js';
 import type { Amount } from '../session/setup.js';
-import { leftOf, spentOf } from '../work-account.js';
+import { leftOf, spentOf, timeEndOf, timeRefusal } from '../work-account.js';
 import { type RefinementDraft, say } from './draft.js';
 import type { RefinementCall, RefinementPending } from './effects.js';
 import { critiqueAgainPrompt, critiquePrompt, generatePrompt } from './prompts.js';
-import type { RefinementState } from './state.js';
+import type { RefinementState, Turn } from './state.js';
 
 export const spend = ({ tokens, usdMicros }: Amount): { tokens: number; usd: string } => ({
   tokens,
@@ -18,6 +18,30 @@ export const spend = ({ tokens, usdMicros }: Amount): { tokens: number; usd: str
 /** When the present iteration's time is over, epoch milliseconds. */
 export const iterationDue = ({ iterationStartedAt, setup }: RefinementState): number =>
   iterationStartedAt + setup.loop.iteration_timeout_ms;
+
+/** When the present call has to be over: with its iteration, or with the budget's time before that. */
+export const callDue = (refinement: RefinementState): number =>
+  Math.min(iterationDue(refinement), timeEndOf(refinement.ledger) ?? Infinity);
+
+/** Tells that the budget is gone; that is its turn. */
+export const endByBudget = (draft: RefinementDraft, role: RefinementRole, refused: string, why = refused): Turn => {
+  const { refinement, now } = draft;
+  const data = {
+    at: iso(now),
+    action: 'refused' as const,
+    role,
+    message: refused,
+    spend: spend(spentOf(refinement.ledger)),
+  };
+  say(draft, { event: 'budget', data });
+  return { on: 'BUDGET_GONE', fault: { code: 'EBUDGET', message: why } };
+};
+
+/** The time of a call is over: that of its iteration, unless the budget's is. */
+export const timedOut = (draft: RefinementDraft, role: RefinementRole): Turn => {
+  const late = timeRefusal(draft.refinement.ledger, draft.now);
+  return late === null ? { on: 'TIMED_OUT', fault: null } : endByBudget(draft, role, late);
+};
 
 /**
  * Whether a call may be made: the budget is not used up, and holds what the call is likely to take (spec 08 "Reserve before each
@@ -57,7 +81,7 @@ const callOf = (
     instructions,
     temperature,
     callsBefore: calls[role],
-    timeoutMs: iterationDue(refinement) - now,
+    timeoutMs: callDue(refinement) - now,
     maxTokens: tokens === null ? null : Math.max(1, tokens - approximateTokens(prompt + instructions)),
   };
 };
@@ -68,7 +92,7 @@ export const ask = (draft: RefinementDraft, role: RefinementRole): void => {
   const { firstFaults: again } = refinement;
   refinement.turn = null;
   if (now >= iterationDue(refinement)) {
-    refinement.turn = { on: 'TIMED_OUT', fault: null };
+    refinement.turn = timedOut(draft, role);
     return;
   }
   const prompt =
@@ -80,18 +104,7 @@ export const ask = (draft: RefinementDraft, role: RefinementRole): void => {
   const holding = held(refinement, role, prompt, now);
   if ('refused' in holding) {
     const { refused } = holding;
-    refinement.turn = {
-      on: 'BUDGET_GONE',
-      fault: { code: 'EBUDGET', message: `the ${role} cannot be asked: ${refused}` },
-    };
-    const data = {
-      at: iso(now),
-      action: 'refused' as const,
-      role,
-      message: refused,
-      spend: spend(spentOf(refinement.ledger)),
-    };
-    say(draft, { event: 'budget', data });
+    refinement.turn = endByBudget(draft, role, refused, `the ${role} cannot be asked: ${refused}`);
     return;
   }
   if (!again) refinement.askedAt = now;

@@ -16,7 +16,7 @@ export interface RefinementDraft extends Readonly<RefinementStep> {
 }
 
 export const openDraft = (refinement: RefinementState, now: number): RefinementDraft => ({
-  refinement: { ...refinement },
+  refinement: { ...refinement, steppedAt: now },
   now,
   effects: [],
   events: [],

@@ -2,6 +2,7 @@ import { add } from '../budget.js';
 import { iso } from '../instant.js';
 import { isEmptyAnswer } from '../text.js';
 import { endCall, openCall } from '../work-account.js';
+import { timedOut } from './calls.js';
 import { type RefinementDraft, say } from './draft.js';
 import type { CallFailure, CritiqueOutcome, GenerateOutcome, RefinementEvent } from './effects.js';
 import { roleOf } from './effects.js';
@@ -43,8 +44,8 @@ export const hear = (draft: RefinementDraft, event: Answer): void => {
   refinement.turn = hearCritic(draft, event.outcome);
 };
 
-const failed = (on: 'GENERATOR_FAILED' | 'CRITIC_FAILED', failure: CallFailure): Turn => {
-  if (failure.outcome === 'timeout') return { on: 'TIMED_OUT', fault: null };
+const failed = (draft: RefinementDraft, on: 'GENERATOR_FAILED' | 'CRITIC_FAILED', failure: CallFailure): Turn => {
+  if (failure.outcome === 'timeout') return timedOut(draft, on === 'CRITIC_FAILED' ? 'critic' : 'generator');
   const { outcome: _, ...fault } = failure;
   return { on, fault };
 };
@@ -55,7 +56,7 @@ const hearGenerator = (
   usage: { tokens: number; usdMicros: number },
 ): Turn => {
   const { refinement, now } = draft;
-  if (outcome.outcome !== 'generated') return failed('GENERATOR_FAILED', outcome);
+  if (outcome.outcome !== 'generated') return failed(draft, 'GENERATOR_FAILED', outcome);
   const { output } = outcome;
   if (isEmptyAnswer(output)) {
     return { on: 'GENERATOR_FAILED', fault: { code: 'EPROTO', message: 'it answered with nothing' } };
@@ -75,7 +76,7 @@ const hearCritic = (draft: RefinementDraft, outcome: CritiqueOutcome): Turn => {
   switch (outcome.outcome) {
     case 'failed':
     case 'timeout':
-      return failed('CRITIC_FAILED', outcome);
+      return failed(draft, 'CRITIC_FAILED', outcome);
     case 'unscored': {
       const { faults } = outcome;
       if (firstFaults === null) {

@@ -1,9 +1,9 @@
 import { noAmount } from '../budget.js';
 import { iso } from '../instant.js';
 import { isTerminal, step } from '../machine.js';
-import { ask, iterationDue } from './calls.js';
+import { ask, callDue, timedOut } from './calls.js';
 import { openDraft, type RefinementDraft, type RefinementStep, say } from './draft.js';
-import type { RefinementEvent } from './effects.js';
+import { type RefinementEvent, roleOf } from './effects.js';
 import { hear } from './hear.js';
 import { type RefinementActionName, type RefinementEventName, refinementMachine } from './machine.js';
 import { refinementFault, refinementResult } from './result.js';
@@ -35,7 +35,7 @@ export const stepRefinement = (before: RefinementState, event: RefinementEvent, 
 
 /** The next moment at which time alone changes something, or null. */
 export const nextDue = (refinement: RefinementState): number | null =>
-  isOver(refinement) || refinement.pending === null ? null : iterationDue(refinement) + graceMs;
+  isOver(refinement) || refinement.pending === null ? null : callDue(refinement) + graceMs;
 
 const take = (draft: RefinementDraft, event: RefinementEvent): void => {
   const { refinement, now } = draft;
@@ -52,12 +52,22 @@ const take = (draft: RefinementDraft, event: RefinementEvent): void => {
       return resume(draft);
     case 'TICK': {
       const due = nextDue(refinement);
-      if (due !== null && now >= due) refinement.turn = { on: 'TIMED_OUT', fault: null };
+      if (due !== null && refinement.pending !== null && now >= due) {
+        refinement.turn = timedOut(draft, roleOf(refinement.pending));
+        giveUp(draft);
+      }
       return;
     }
     default:
       return hear(draft, event);
   }
+};
+
+/** What is under way is stopped, and what it used is told to nobody. */
+const giveUp = ({ refinement, effects }: RefinementDraft): void => {
+  if (refinement.pending) effects.push({ type: 'stop', of: refinement.pending.id });
+  refinement.pending = null;
+  refinement.ledger = endCall(refinement.ledger, openCall(refinement.ledger), noAmount);
 };
 
 /** What a fork begins with has nothing under way: either its latest version has a score to judge by, or it is to get one. */
@@ -90,7 +100,7 @@ const transition = (draft: RefinementDraft, on: RefinementEventName): void => {
 
 /** Does what a row of the table names. */
 const perform = (draft: RefinementDraft, action: RefinementActionName, on: RefinementEventName): void => {
-  const { refinement, now, effects } = draft;
+  const { refinement, now } = draft;
   switch (action) {
     case 'generate':
       return ask(draft, 'generator');
@@ -98,10 +108,7 @@ const perform = (draft: RefinementDraft, action: RefinementActionName, on: Refin
     case 'ask_again':
       return ask(draft, 'critic');
     case 'stop':
-      if (refinement.pending) effects.push({ type: 'stop', of: refinement.pending.id });
-      refinement.pending = null;
-      refinement.ledger = endCall(refinement.ledger, openCall(refinement.ledger), noAmount);
-      return;
+      return giveUp(draft);
     case 'emit_final':
       refinement.result = refinementResult(refinement, on);
       if (refinement.result) say(draft, { event: 'final', data: refinement.result });

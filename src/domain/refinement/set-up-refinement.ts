@@ -1,10 +1,10 @@
 import type { OpenRefinement, RefinementRole } from '../../contracts/refinement.js';
-import { micros } from '../budget.js';
 import { mostOfCalls } from '../call-most.js';
 import { pricedCall } from '../priced-call.js';
 import { adapterName, type SetupIdentity } from '../session/set-up-session.js';
 import type { Operator } from '../session/setup.js';
 import { shapedInstructions } from '../template.js';
+import { workLimits } from '../work-account.js';
 import { builtInInstructions } from './roles.js';
 import { defaultRubric, normalised } from './rubric.js';
 import type { AgentSetup, RefinementSetup } from './setup.js';
@@ -50,10 +50,7 @@ export const setUpRefinement = (
     rubric: normalised(critic.scoring.rubric ?? critic.template?.quality_loop?.scoring_rubric ?? defaultRubric),
     loop: request.loop_control,
     output: request.output,
-    budget: {
-      maxTokens: budget.max_tokens ?? null,
-      maxUsdMicros: budget.max_usd === undefined ? null : micros(budget.max_usd),
-    },
+    budget: workLimits(budget),
   };
   return faults.length > 0 ? { faults } : { setup };
 };

@@ -1,9 +1,9 @@
 import type { Adapter } from '../../contracts/adapter.js';
 import type { LoopControl, RefinementOutput } from '../../contracts/refinement.js';
 import type { Criterion } from '../../contracts/rubric.js';
-import type { BudgetLimits } from '../budget.js';
 import type { BoundedCall } from '../call-most.js';
 import type { WebhookSetup } from '../webhook/setup.js';
+import type { WorkLimits } from '../work-account.js';
 
 /** The generator or the critic with everything decided that depends on the operator's configuration. */
 export interface AgentSetup extends BoundedCall {
@@ -37,7 +37,7 @@ export interface RefinementSetup {
   rubric: Criterion[];
   loop: LoopControl;
   output: RefinementOutput;
-  budget: BudgetLimits;
+  budget: WorkLimits;
   /** Who is told what becomes of it; left out: nobody. */
   webhooks?: WebhookSetup[];
 }

@@ -39,6 +39,8 @@ export interface RefinementState {
   setup: RefinementSetup;
   state: RefinementStateName;
   startedAt: number;
+  /** When it last took an event; left out: it began before that was noted, and has taken none since. */
+  steppedAt?: number;
   endedAt: number | null;
   /** From 1; 0: none has begun. */
   iteration: number;

@@ -2,7 +2,7 @@ import type { RefinementStateName, RefinementStatus } from '../../contracts/refi
 import type { Lifecycle } from '../../contracts/work.js';
 import { iso } from '../instant.js';
 import { answerText } from '../text.js';
-import { spentOf } from '../work-account.js';
+import { spentOf, timeUsed } from '../work-account.js';
 import { spend } from './calls.js';
 import { chosenVersion, scoredVersions } from './scores.js';
 import type { RefinementState } from './state.js';
@@ -23,6 +23,8 @@ const lifecycleOf: Readonly<Record<RefinementStateName, Lifecycle>> = {
 export const refinementStatus = (refinement: RefinementState): RefinementStatus => {
   const { setup, calls, usage, versions } = refinement;
   const chosen = chosenVersion(refinement);
+  const asOf = refinement.endedAt ?? refinement.steppedAt ?? refinement.startedAt;
+  const time = timeUsed(refinement.ledger, asOf, refinement.endedAt !== null);
   return {
     id: setup.id,
     kind: 'refinement',
@@ -50,6 +52,7 @@ export const refinementStatus = (refinement: RefinementState): RefinementStatus 
     result: refinement.result,
     error: refinement.error,
     spend: spend(spentOf(refinement.ledger)),
+    ...(time && { time }),
     dropped_events: refinement.dropped,
     started_at: iso(refinement.startedAt),
     ended_at: refinement.endedAt === null ? null : iso(refinement.endedAt),

@@ -1,6 +1,6 @@
 import type { Waiting } from '../../contracts/work.js';
 import { iso } from '../instant.js';
-import { iterationDue } from './calls.js';
+import { callDue } from './calls.js';
 import { roleOf } from './effects.js';
 import type { RefinementState } from './state.js';
 
@@ -13,7 +13,7 @@ export const describeWaiting = (refinement: RefinementState): Waiting | null => 
   return {
     for: 'lane',
     since: iso(waitingSince),
-    detail: `the ${role} "${setup[role].agentId}" in iteration ${pending.iteration}${again}, until ${iso(iterationDue(refinement))}`,
+    detail: `the ${role} "${setup[role].agentId}" in iteration ${pending.iteration}${again}, until ${iso(callDue(refinement))}`,
     who_can_unblock: 'its agent, its time limit, or a cancel',
   };
 };

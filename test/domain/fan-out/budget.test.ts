@@ -52,7 +52,6 @@ class Books {
   look(): void {
     const { fanOut, effects, events } = this.play;
     const { setup } = fanOut;
-    if (fanOut.state !== 'RUNNING') this.held.clear();
     for (const event of events.slice(this.events)) {
       if (event.event !== 'task' || (event.data.reason?.code ?? 'EBUDGET') !== 'EBUDGET') continue;
       const index = setup.tasks.findIndex(({ taskId }) => taskId === event.data.task_id);
@@ -90,7 +89,7 @@ const untold = ({ play }: Books): number[] =>
   );
 
 describe('the budget of a fan-out, whatever happens,', () => {
-  test('holds what its tasks may use, frees what ends, is given up or is late, and tells what was used', () => {
+  test('holds what its tasks may use until they have ended, given up or not, and tells what was used', () => {
     let refused = 0;
     let late = 0;
     const claim = fc.property(random, (given) => {
@@ -117,14 +116,14 @@ describe('the budget of a fan-out, whatever happens,', () => {
     expect(late).toBeGreaterThan(9);
   });
 
-  test('has what was given up free for the fan-in', () => {
+  test('holds what was given up until it has said what it used', () => {
     const script = [{ final: 'x', usage: { tokens: 60 } }];
     const agents = [anAgent('a', { adapter: { kind: 'scripted', script } })];
     const body = { agents, budget: { max_tokens: 200 }, fan_out: { tasks: [aTask('t1'), aTask('t2')] } };
     const play = new FanOutPlay(setupOf(aFanOut({ ...body, barrier: { timeout_ms: 1_000, min_completion_ratio: 0 } })));
     const outcome = { outcome: 'completed' as const, output: 1, kept: null };
     play.begin().send({ type: 'WORKER', index: 0, outcome, usage: { tokens: 50, usdMicros: 0 }, attempt: 1 });
-    expect(play.pass(1_000).effects.at(-1)).toEqual({ type: 'fan_in', completed: [0], maxTokens: 150 });
+    expect(play.pass(1_000).effects.at(-1)).toEqual({ type: 'fan_in', completed: [0], maxTokens: 90 });
     const combined = { value: 1, provenance: [], conflicts: [], agreement: null, notes: [], kept: null };
     play.send({ type: 'COMBINED', combined, usage: { tokens: 7, usdMicros: 1 } });
     expect(fanOutStatus(play.fanOut).spend).toEqual({ tokens: 57, usd: '0.000001' });
