@@ -15,7 +15,7 @@ import { refusedSession, sessionBodyOf } from '../openai/session-body.js';
 import { chatChunks } from '../openai/stream.js';
 import { ProblemError } from '../problem.js';
 import { type AnyRoute, type Ports, route } from '../route.js';
-import { idempotencyKey, problemsOfBody, workerHeader } from '../request-parts.js';
+import { idempotencyKey, pathAlone, problemsOfBody, workerHeader } from '../request-parts.js';
 import { sessionRoutes } from './sessions.js';
 
 const openSession = findRoute(sessionRoutes, 'post', '/v1/sessions');
@@ -130,9 +130,7 @@ const modelExample: Model = {
 const models = {
   method: 'get' as const,
   tag: 'chat',
-  query: z.strictObject({}),
-  headers: z.object({}),
-  body: null,
+  ...pathAlone,
   access: 'api_key' as const,
   asksOwners: true,
 };

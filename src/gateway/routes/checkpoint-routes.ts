@@ -3,18 +3,13 @@ import { checkpointListSchema, checkpointSchema } from '../../contracts/checkpoi
 import type { Kind } from '../../contracts/work.js';
 import { collectionOf } from '../../links.js';
 import { ProblemError } from '../problem.js';
-import { type AnyRoute, type Ports, route } from '../route.js';
+import { pathAlone } from '../request-parts.js';
+import { type AnyRoute, route } from '../route.js';
 import { withContents } from '../checkpoint-artifacts.js';
 import { checkpointExample, checkpointItemExample } from './checkpoint-examples.js';
+import type { Owner } from './kind-routes.js';
 
-const nothing = z.strictObject({});
-const common = {
-  method: 'get' as const,
-  query: nothing,
-  headers: z.object({}),
-  body: null,
-  access: 'api_key' as const,
-};
+const common = { ...pathAlone, method: 'get' as const, access: 'api_key' as const };
 
 /** What cannot be a number of a checkpoint is not known either. @throws ProblemError not_found */
 const knownNumber = (kind: Kind, id: string, text: string): number => {
@@ -26,11 +21,7 @@ const knownNumber = (kind: Kind, id: string, text: string): number => {
 };
 
 /** List and inspect checkpoints of one kind. `owner` finds the work, and throws where there is none of that kind. */
-export const checkpointRoutes = (
-  kind: Kind,
-  exampleId: string,
-  owner: (params: { id: string }, ports: Ports) => Promise<{ tenant: string; what: string }>,
-): AnyRoute[] => {
+export const checkpointRoutes = (kind: Kind, exampleId: string, owner: Owner): AnyRoute[] => {
   const collection = collectionOf(kind);
   const path = `/v1/${collection}/{id}/checkpoints`;
   const id = z.string().meta({ description: `Id of the ${kind}.`, example: exampleId });

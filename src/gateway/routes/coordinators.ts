@@ -34,11 +34,11 @@ import {
   openCoordinatorExample,
   promptExample,
 } from './coordinator-examples.js';
-import { idempotencyKey, problemsOfBody } from '../request-parts.js';
+import { idempotencyKey, knownId, problemsOfBody } from '../request-parts.js';
 import { feedbackRoute } from './feedback-route.js';
 import { runFaultsInside } from './run-faults.js';
 import { runSetUp } from './run-steps.js';
-import { knownId, workRoutes } from './work-routes.js';
+import { workRoutes } from './work-routes.js';
 
 /** The runs of a coordinator set up as POST /v1/runs would. */
 const startSetUp = (ports: Ports, call: Call): RunStartSetUp => {

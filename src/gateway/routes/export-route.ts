@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { exportSchema, type OpenExport } from '../../contracts/export.js';
-import { type Kind, workIdSchema } from '../../contracts/work.js';
+import type { Kind } from '../../contracts/work.js';
 import { exportPieces, sealed } from '../../export-file.js';
 import { collectionOf } from '../../links.js';
-import { ProblemError } from '../problem.js';
-import { type AnyRoute, type BytesReply, type Ports, route } from '../route.js';
+import { knownId, pathAlone } from '../request-parts.js';
+import { type AnyRoute, type BytesReply, route } from '../route.js';
+import type { Owner } from './kind-routes.js';
 
 async function* piecesOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* pieces;
@@ -23,12 +24,23 @@ export const exportReply = (id: string, open: OpenExport): BytesReply => {
   };
 };
 
+/** Of a request for a document, and of the answer to it. */
+export const documentParts = {
+  ...pathAlone,
+  bytes: 'application/json' as const,
+  responses: {
+    200: {
+      description: 'The document, as a file to keep.',
+      schema: exportSchema,
+      headers: { ETag: 'The checksum of the whole.' },
+    },
+  },
+  access: 'api_key' as const,
+  needs: 'operate' as const,
+};
+
 /** One kind's work as a document; no worker is needed to read it. `owner` says whose the work is. */
-export const exportRoute = (
-  kind: Kind,
-  exampleId: string,
-  owner: (params: { id: string }, ports: Ports) => Promise<{ tenant: string; what: string }>,
-): AnyRoute =>
+export const exportRoute = (kind: Kind, exampleId: string, owner: Owner): AnyRoute =>
   route({
     method: 'get',
     path: `/v1/${collectionOf(kind)}/{id}/export`,
@@ -40,24 +52,7 @@ export const exportRoute = (
     tag: collectionOf(kind),
     params: z.strictObject({ id: z.string().meta({ description: `Id of the ${kind}.`, example: exampleId }) }),
     owner,
-    query: z.strictObject({}),
-    headers: z.object({}),
-    body: null,
-    bytes: 'application/json',
-    responses: {
-      200: {
-        description: 'The document, as a file to keep.',
-        schema: exportSchema,
-        headers: { ETag: 'The checksum of the whole.' },
-      },
-    },
+    ...documentParts,
     problems: ['unauthorized', 'forbidden', 'not_found', 'wrong_state', 'unavailable'],
-    access: 'api_key',
-    needs: 'operate',
-    handle: async ({ params }, ports) => {
-      const { id } = params;
-      if (!workIdSchema.safeParse(id).success)
-        throw new ProblemError('not_found', `There is no ${kind} ${id.slice(0, 128)}.`);
-      return exportReply(id, await ports.exports.export(kind, id));
-    },
+    handle: async ({ params: { id } }, { exports }) => exportReply(id, await exports.export(kind, knownId(kind, id))),
   });

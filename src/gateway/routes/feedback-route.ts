@@ -14,8 +14,7 @@ import { collectionOf } from '../../links.js';
 import { askingKinds } from '../asking-kinds.js';
 import { type AnyRoute, type Ports, route } from '../route.js';
 import type { FeedbackPort, WorkStatus } from '../work-port.js';
-import { problemsOfBody } from '../request-parts.js';
-import { knownId } from './work-routes.js';
+import { knownId, problemsOfBody } from '../request-parts.js';
 
 const receiptSchema = z
   .strictObject({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Provider, providerListSchema, providerSchema } from '../../contracts/provider-limits.js';
+import { pathAlone } from '../request-parts.js';
 import { type AnyRoute, route } from '../route.js';
 
 const example: Provider = {
@@ -31,9 +32,7 @@ const example: Provider = {
 const common = {
   method: 'get' as const,
   tag: 'providers',
-  query: z.strictObject({}),
-  headers: z.object({}),
-  body: null,
+  ...pathAlone,
   access: 'api_key' as const,
   // It tells of the calls of all tenants.
   allTenants: true,

@@ -12,9 +12,9 @@ import { setUpSession } from '../../domain/session/set-up-session.js';
 import { bearer } from '../auth.js';
 import { ProblemError } from '../problem.js';
 import { type Ports, route } from '../route.js';
-import { problemsOfBody } from '../request-parts.js';
+import { knownId, problemsOfBody } from '../request-parts.js';
 import { openSessionExample, startedExample, statusExample } from './session-examples.js';
-import { knownId, workRoutes } from './work-routes.js';
+import { workRoutes } from './work-routes.js';
 
 const patternFault = (source: string): string | null => {
   try {

@@ -14,7 +14,7 @@ import { eventsOfAgent } from '../agent-events.js';
 import { invalidRequest, ProblemError } from '../problem.js';
 import { teamOperator } from '../team-operator.js';
 import { type AnyRoute, type Ports, route } from '../route.js';
-import { eventNumber, idempotencyKey, problemsOfBody } from '../request-parts.js';
+import { idempotencyKey, knownId, lastRead, pathAlone, problemsOfBody, resumedEvents } from '../request-parts.js';
 import { agentsOf, callTeam, withCallWaits, withTexts } from './team-calls.js';
 import {
   agentStatusExample,
@@ -24,7 +24,6 @@ import {
   teamStatsExample,
 } from './team-examples.js';
 import { teamTenant, teamTerms } from './team-tenant.js';
-import { knownId } from './work-routes.js';
 
 const teamId = z.string().meta({ description: 'Id of the team.', example: teamStartedExample.id });
 const teamParams = z.strictObject({ id: teamId });
@@ -41,7 +40,6 @@ export const keyed = z.object({
   'idempotency-key': idempotencyKey('Names the call: sent again, it is answered as before and changes nothing.'),
 });
 const noQuery = z.strictObject({});
-const noHeaders = z.object({});
 const agentResponse = { description: 'The agent.', schema: agentStatusSchema, example: agentStatusExample };
 
 /** @throws ProblemError not_found, naming who there is */
@@ -97,9 +95,7 @@ const show = route({
   summary: 'Status of an agent',
   description: 'With what it has said so far, while it streams, and what a call of its model waits for.',
   params: agentParams,
-  query: noQuery,
-  headers: noHeaders,
-  body: null,
+  ...pathAlone,
   responses: { 200: agentResponse },
   problems: ['unauthorized', 'not_found', 'unavailable'],
   handle: async ({ params: { id, agent } }, ports) => {
@@ -136,9 +132,7 @@ const control = (verb: keyof typeof verbs): AnyRoute => {
     summary,
     description,
     params: agentParams,
-    query: noQuery,
-    headers: noHeaders,
-    body: null,
+    ...pathAlone,
     responses: { 200: agentResponse },
     problems: ['unauthorized', 'not_found', 'wrong_state', 'unavailable'],
     handle: async ({ params: { id, agent } }, ports) => {
@@ -155,9 +149,7 @@ const remove = route({
   summary: 'Clean up an agent',
   description: 'Only one that has ended: its id is free again, and its children are its parent’s.',
   params: agentParams,
-  query: noQuery,
-  headers: noHeaders,
-  body: null,
+  ...pathAlone,
   responses: {
     200: {
       description: 'It is gone.',
@@ -180,9 +172,7 @@ const context = route({
   description:
     'And who shares it. To share a window is to share its token limit: later messages of the other come by a sync, unless the session is shared, too.',
   params: agentParams,
-  query: noQuery,
-  headers: noHeaders,
-  body: null,
+  ...pathAlone,
   responses: { 200: { description: 'The window.', schema: contextInfoSchema, example: contextInfoExample } },
   problems: ['unauthorized', 'not_found', 'unavailable'],
   handle: async ({ params: { id, agent } }, ports) => {
@@ -201,19 +191,11 @@ const events = route({
   description:
     'The team’s stream without what is about others: ids are those of the team, so that either can be resumed where the other ended.',
   params: agentParams,
-  query: z.strictObject({
-    last_event_id: eventNumber.meta({
-      description: 'For clients that cannot send the header, which goes before this.',
-    }),
-  }),
-  headers: z.object({ 'last-event-id': eventNumber }),
-  body: null,
-  responses: { 200: { description: 'The events.', schema: z.string() } },
-  streams: true,
+  ...resumedEvents,
   problems: ['unauthorized', 'not_found', 'invalid_request', 'unavailable'],
   handle: async ({ params: { id, agent }, query, headers }, ports, { signal, draining }) => {
     await agentIn(id, agent, ports);
-    const since = headers['last-event-id'] ?? query.last_event_id ?? 0;
+    const since = lastRead({ headers, query });
     const messages = await ports.hub.watch(ports.teams, id, since, { signal, draining });
     return { status: 200, messages: eventsOfAgent(messages, agent) };
   },
@@ -226,9 +208,7 @@ const stats = route({
   summary: 'Counts, queue depth and latencies of a team',
   description: 'Latencies are those of the last 500 turns.',
   params: teamParams,
-  query: noQuery,
-  headers: noHeaders,
-  body: null,
+  ...pathAlone,
   responses: { 200: { description: 'The stats.', schema: teamStatsSchema, example: teamStatsExample } },
   problems: ['unauthorized', 'not_found', 'unavailable'],
   handle: async ({ params: { id } }, { teams }) => ({

@@ -4,8 +4,8 @@ import { callKey } from '../../domain/team/call-keys.js';
 import type { Done, OutsideCall } from '../../domain/team/effects.js';
 import type { AgentStatus, TeamStatus } from '../../contracts/team-status.js';
 import { liveTexts } from '../live-texts.js';
+import { knownId } from '../request-parts.js';
 import type { Ports } from '../route.js';
-import { knownId } from './work-routes.js';
 
 /** The code of a refusal on the wire: from outside there are no sub-agents that could be switched off. */
 const codeOf = {

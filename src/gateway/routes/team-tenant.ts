@@ -1,4 +1,4 @@
-import { knownId } from './work-routes.js';
+import { knownId } from '../request-parts.js';
 import type { TeamsPort } from '../work-port.js';
 
 const kept = 10_000;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { exportSchema, type TeamTurns, teamTurnsSchema } from '../../contracts/export.js';
+import { type TeamTurns, teamTurnsSchema } from '../../contracts/export.js';
+import { knownId, pathAlone } from '../request-parts.js';
 import { type AnyRoute, route } from '../route.js';
-import { exportReply } from './export-route.js';
+import { documentParts, exportReply } from './export-route.js';
 import { ofTeams } from './team-agents.js';
 import { teamStartedExample } from './team-examples.js';
-import { knownId } from './work-routes.js';
 
 const example = {
   items: [
@@ -13,16 +13,10 @@ const example = {
 } satisfies TeamTurns;
 
 const teamId = z.string().meta({ description: 'Id of the team.', example: teamStartedExample.id });
-const common = {
-  ...ofTeams,
-  method: 'get' as const,
-  query: z.strictObject({}),
-  headers: z.object({}),
-  body: null,
-};
-
 const list = route({
-  ...common,
+  ...ofTeams,
+  ...pathAlone,
+  method: 'get',
   path: '/v1/teams/{id}/turns',
   summary: 'List turns under way',
   description: 'Each is the workflow that answers one question to an agent; newest first, 50 at most.',
@@ -36,7 +30,9 @@ const list = route({
 });
 
 const exportTurn = route({
-  ...common,
+  ...ofTeams,
+  ...documentParts,
+  method: 'get',
   path: '/v1/teams/{id}/turns/{turn}/export',
   summary: 'Export a turn',
   description: 'As the export of a team, of one turn of an agent, under way or ended.',
@@ -44,16 +40,7 @@ const exportTurn = route({
     id: teamId,
     turn: z.string().max(256).meta({ description: 'Id of the turn.', example: example.items[0]!.id }),
   }),
-  bytes: 'application/json',
-  responses: {
-    200: {
-      description: 'The document, as a file to keep.',
-      schema: exportSchema,
-      headers: { ETag: 'The checksum of the whole.' },
-    },
-  },
   problems: ['unauthorized', 'forbidden', 'not_found', 'invalid_request', 'wrong_state', 'unavailable'],
-  needs: 'operate',
   handle: async ({ params: { id, turn } }, { exports }) =>
     exportReply(turn, await exports.exportTurn(knownId('team', id), turn)),
 });

@@ -21,11 +21,10 @@ import type { PatternKind } from '../../domain/team/pattern-state.js';
 import { awaitTeam } from '../await-team.js';
 import { textNumber } from '../query-number.js';
 import { type AnyRoute, type Call, type Ports, route } from '../route.js';
-import { problemsOfBody } from '../request-parts.js';
+import { knownId, problemsOfBody } from '../request-parts.js';
 import { agentsOf, callTeam, isSettled } from './team-calls.js';
 import { keyed, ofTeams } from './team-agents.js';
 import { agentStatusExample, patternAnswerExample, teamStartedExample } from './team-examples.js';
-import { knownId } from './work-routes.js';
 
 const shared = {
   ...ofTeams,

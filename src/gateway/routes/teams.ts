@@ -7,12 +7,13 @@ import { setUpTeam } from '../../domain/team/set-up-team.js';
 import type { TeamState } from '../../domain/team/state.js';
 import type { ToolPlace } from '../../domain/team/turn-start.js';
 import { invalidRequest } from '../problem.js';
+import { knownId, pathAlone } from '../request-parts.js';
 import { teamOperator } from '../team-operator.js';
 import { type AnyRoute, route } from '../route.js';
 import { feedbackRoute } from './feedback-route.js';
 import { callTeam, withCallWaits, withTexts } from './team-calls.js';
 import { openTeamExample, teamStartedExample, teamStatusExample } from './team-examples.js';
-import { knownId, workRoutes } from './work-routes.js';
+import { workRoutes } from './work-routes.js';
 
 /** Where the files of a team's agents are; undefined: none has needed a folder. */
 const filesBefore = ({ setup }: TeamState, place: ToolPlace | undefined): object | undefined =>
@@ -79,9 +80,7 @@ const close = route({
     tenant: (await teams.status(knownId('team', id))).tenant,
     what: `team ${id}`,
   }),
-  query: z.strictObject({}),
-  headers: z.object({}),
-  body: null,
+  ...pathAlone,
   responses: { 200: { description: 'The status document.', schema: teamStatusSchema, example: teamStatusExample } },
   problems: ['unauthorized', 'not_found', 'wrong_state', 'unavailable'],
   access: 'api_key',

@@ -15,9 +15,7 @@ import { type AnyRoute, type Call, type Ports, route } from '../route.js';
 import type { WorkSetup, WorkStatus } from '../work-port.js';
 import { idempotencyKey, workerHeader } from '../request-parts.js';
 import { restoreExample } from './checkpoint-examples.js';
-import type { Begin, KindRoutes } from './work-routes.js';
-
-type Owner = (params: { id: string }, ports: Ports) => Promise<{ tenant: string; what: string }>;
+import type { Begin, KindRoutes, Owner } from './kind-routes.js';
 
 /** Milliseconds that a fork may take until it asks what its origin asked. */
 const askAgainMs = 10_000;

@@ -10,6 +10,7 @@ import {
 } from '../../contracts/webhook.js';
 import { ProblemError } from '../problem.js';
 import { textNumber } from '../query-number.js';
+import { pathAlone } from '../request-parts.js';
 import { type Ports, route } from '../route.js';
 
 const id = 'session-01JD8W3Z4X5Y6Z7A8B9C0D1E2F:webhook:0:12';
@@ -57,9 +58,7 @@ const knownId = (given: string): string => {
 const one = {
   tag: 'webhooks',
   params: z.strictObject({ id: z.string().meta({ description: 'Id of the delivery.', example: id }) }),
-  query: z.strictObject({}),
-  headers: z.object({}),
-  body: null,
+  ...pathAlone,
   access: 'api_key' as const,
   owner: async (params: { id: string }, { webhooks }: Ports) => ({
     tenant: (await webhooks.status(knownId(params.id))).tenant,

@@ -1,112 +1,39 @@
 import { z } from 'zod';
-import type { FeedbackRequest } from '../../contracts/feedback.js';
 import type { Json } from '../../contracts/frames.js';
-import type { Links } from '../../contracts/work.js';
-import { type Kind, type Started, workIdSchema } from '../../contracts/work.js';
 import type { Webhook } from '../../contracts/webhook.js';
-import type { SetupIdentity } from '../../domain/session/set-up-session.js';
+import type { Kind, Links, Started } from '../../contracts/work.js';
 import { collectionOf, linksOf } from '../../links.js';
 import { codeOf, failSpan, openSpan, workContext } from '../../tracing.js';
 import { bodyHash, idForKey } from '../canonical.js';
 import { ProblemError } from '../problem.js';
 import { textNumber } from '../query-number.js';
-import { type AnyRoute, type Call, type FaultsInside, type Ports, route } from '../route.js';
+import {
+  idempotencyKey,
+  knownId,
+  lastRead,
+  pathAlone,
+  problemsOfBody,
+  resumedEvents,
+  workerHeader,
+} from '../request-parts.js';
+import { type AnyRoute, type Ports, route } from '../route.js';
 import { withWebhooks } from '../with-webhooks.js';
-import type { CarriedState, FeedbackPort, WorkPort, WorkSetup, WorkStatus } from '../work-port.js';
-import { eventNumber, idempotencyKey, problemsOfBody, workerHeader } from '../request-parts.js';
+import type { WorkSetup, WorkStatus } from '../work-port.js';
 import { checkpointRoutes } from './checkpoint-routes.js';
 import { exportRoute } from './export-route.js';
+import type { Begin, KindRoutes, Owner, Pausing } from './kind-routes.js';
 import { timeTravelRoutes } from './time-travel-routes.js';
 import { listKind } from './work.js';
 
 /** Milliseconds that a cancel waits for the end before it answers with the state it has by then. */
 const cancelWaitMs = 10_000;
 
-/** What sets one kind of work apart over HTTP; everything else is the same for all (spec 09). */
-export interface KindRoutes<Body, Setup extends WorkSetup, Status extends WorkStatus, Answer extends Started> {
-  kind: Kind;
-  port: (ports: Ports) => WorkPort<Setup, Status>;
-  body: z.ZodType<Body, unknown>;
-  bodyExample: unknown;
-  status: z.ZodType<Status, Status>;
-  statusExample: Status;
-  started: z.ZodType<Answer, Answer>;
-  startedExample: Answer;
-  /** Decides everything that depends on the operator. @throws ProblemError or ParleyError where it may not start */
-  setUp(body: Body, identity: SetupIdentity, ports: Ports, call: Call): Setup;
-  /** Where its bodies have parts that their schema leaves open. */
-  faultsInside?: FaultsInside;
-  /** The id that a body names; left out: its `id`. */
-  idOf?(body: Body): string | undefined;
-  /** The answer to a start, from what every kind says. */
-  answer(common: Started, setup: Setup, ports: Ports): Answer;
-  spanAttributes(setup: Setup): Record<string, string | number>;
-  /**
-   * The state that a fork begins with, from that of the checkpoint, the setup of the changed request, and what the old work is
-   * by now.
-   * @throws ParleyError wrong_state where it cannot be forked from there
-   */
-  fork(carried: CarriedState, setup: Setup, now: number, latest: Status): CarriedState;
-  /** The body of the origin with the names of its parts, by which a change finds them, where a body may leave them out. */
-  namedBody?(body: Body): Body;
-  /** The body of a fork where it cannot have all of its origin's. */
-  forkedBody?(body: Body, change: Record<string, unknown>): Body;
-  /** What a fork of this kind does beside, for the documentation. */
-  forkDescription?: string;
-  /** Where it asks people: how it is answered, and what it asks now. */
-  feedback?: (ports: Ports) => { port: FeedbackPort; openRequest(status: Status): FeedbackRequest | null };
-  /**
-   * Where what it did in the world can be taken back: why it cannot go on from a checkpoint with the state of then, with
-   * `rollback` or without; null: it can.
-   */
-  restoreFault?(carried: CarriedState, status: Status, rollback: boolean): string | null;
-  /** Why a rollback did not come to its end, in words; null: all was taken back. */
-  rollbackFault?(status: Status): string | null;
-  /** What no workflow knows of it and its status tells all the same. */
-  enrich?(status: Status, ports: Ports): Promise<Status>;
-  /** What a cancel does, for the documentation. */
-  cancelDescription: string;
-  /** Completes "cannot pause: " in the refusal, or how it is paused and resumed. */
-  whyNoPause: string | Pausing;
-}
-
-/** How a kind of work is paused and resumed as a whole. */
-export interface Pausing {
-  description: Record<'pause' | 'resume', string>;
-  /** @throws ParleyError not_found, wrong_state */
-  act(verb: 'pause' | 'resume', id: string, ports: Ports): Promise<void>;
-}
-
 /** Workers do not start workers: one level (spec 03 "Nesting"). */
 const fromWorker = (kind: Kind): string =>
   `A worker of a fan-out cannot start a ${kind}: workers do not start workers. Hand the wish back in the answer, and let whoever started the fan-out start it.`;
 
-/** What cannot be an id is not known either. @throws ProblemError not_found */
-export const knownId = (kind: Kind, id: string): string => {
-  if (!workIdSchema.safeParse(id).success)
-    throw new ProblemError('not_found', `There is no ${kind} ${id.slice(0, 128)}.`);
-  return id;
-};
-
-/** Starts one piece of work, of a new body or as a fork. */
-export type Begin<Body, Setup, Answer> = (
-  body: Body,
-  start: {
-    id: string;
-    isRepeatable: boolean;
-    /** Tells whether a second start with the id asks for the same. */
-    hash: string;
-    fork?: (setup: Setup) => CarriedState;
-  },
-  ports: Ports,
-  call: Call,
-) => Promise<{ answer: () => Answer; headers: Record<string, string>; isReplayed: boolean }>;
-
 /** The body as plain JSON, with its defaults. */
 const asRequest = (body: unknown): Json => JSON.parse(JSON.stringify(body)) as Json;
-
-const noQuery = z.strictObject({});
-const noHeaders = z.object({});
 
 /** Start, list, status, events, cancel, and the refusals of pause and resume of one kind. */
 export const workRoutes = <
@@ -135,10 +62,18 @@ export const workRoutes = <
   const statusOf = async (id: string, ports: Ports): Promise<Status> =>
     linked(await port(ports).status(knownId(kind, id)), ports);
 
-  const owner = async ({ id }: { id: string }, ports: Ports) => ({
+  const owner: Owner = async ({ id }, ports) => ({
     tenant: (await port(ports).status(knownId(kind, id))).tenant,
     what: `${kind} ${id}`,
   });
+  const one = { tag: collection, params, owner, access: 'api_key' as const };
+  const problemsOfOne = ['unauthorized', 'not_found', 'unavailable'] as const;
+  const steering = {
+    ...one,
+    ...pathAlone,
+    method: 'post' as const,
+    problems: [...problemsOfOne, 'wrong_state'] as const,
+  };
 
   /** The start is a span in the work's own trace. */
   const started = async (setup: Setup, start: () => Promise<'started' | 'replayed'>) => {
@@ -237,15 +172,10 @@ export const workRoutes = <
     path: `${path}/{id}`,
     summary: `Status of a ${kind}`,
     description: 'While it runs and after it has ended; `result` appears once it is decided and stays.',
-    tag: collection,
-    params,
-    owner,
-    query: noQuery,
-    headers: noHeaders,
-    body: null,
+    ...one,
+    ...pathAlone,
     responses: { 200: statusResponse },
-    problems: ['unauthorized', 'not_found', 'unavailable'],
-    access: 'api_key',
+    problems: problemsOfOne,
     handle: async ({ params: { id } }, ports) => {
       const status = await statusOf(id, ports);
       return { status: 200, body: definition.enrich ? await definition.enrich(status, ports) : status };
@@ -261,22 +191,11 @@ export const workRoutes = <
       'has none: `text` continues `attempt` of `lane_id` at character `offset`; on every connection the text so far of each ' +
       'running lane comes first, and a higher `attempt` begins the lane anew. Comments keep the connection alive. `event: end` ' +
       'with the last state comes after the terminal event, also to those who connect later; close the connection then.',
-    tag: collection,
-    params,
-    owner,
-    query: z.strictObject({
-      last_event_id: eventNumber.meta({
-        description: 'For clients that cannot send the header, which goes before this.',
-      }),
-    }),
-    headers: z.object({ 'last-event-id': eventNumber }),
-    body: null,
-    responses: { 200: { description: 'The events.', schema: z.string() } },
-    streams: true,
-    problems: ['unauthorized', 'not_found', 'invalid_request', 'unavailable'],
-    access: 'api_key',
+    ...one,
+    ...resumedEvents,
+    problems: [...problemsOfOne, 'invalid_request'],
     handle: async ({ params: { id }, query, headers }, ports, { signal, draining }) => {
-      const since = headers['last-event-id'] ?? query.last_event_id ?? 0;
+      const since = lastRead({ headers, query });
       return {
         status: 200,
         messages: await ports.hub.watch(port(ports), knownId(kind, id), since, { signal, draining }),
@@ -285,19 +204,11 @@ export const workRoutes = <
   });
 
   const cancel = route({
-    method: 'post',
+    ...steering,
     path: `${path}/{id}/cancel`,
     summary: `Cancel a ${kind}`,
     description: definition.cancelDescription,
-    tag: collection,
-    params,
-    owner,
-    query: noQuery,
-    headers: noHeaders,
-    body: null,
     responses: { 200: statusResponse },
-    problems: ['unauthorized', 'not_found', 'wrong_state', 'unavailable'],
-    access: 'api_key',
     handle: async ({ params: { id } }, ports, call) => {
       await port(ports).cancel(knownId(kind, id));
       const ended = await port(ports).awaitEnd(id, cancelWaitMs, call.signal);
@@ -307,19 +218,11 @@ export const workRoutes = <
 
   const pausing = (verb: 'pause' | 'resume', pauses: Pausing) =>
     route({
-      method: 'post',
+      ...steering,
       path: `${path}/{id}/${verb}`,
       summary: `${verb === 'pause' ? 'Pause' : 'Resume'} a ${kind}`,
       description: pauses.description[verb],
-      tag: collection,
-      params,
-      owner,
-      query: noQuery,
-      headers: noHeaders,
-      body: null,
       responses: { 200: statusResponse },
-      problems: ['unauthorized', 'not_found', 'wrong_state', 'unavailable'],
-      access: 'api_key',
       handle: async ({ params: { id } }, ports) => {
         await pauses.act(verb, knownId(kind, id), ports);
         return { status: 200, body: await statusOf(id, ports) };
@@ -328,19 +231,11 @@ export const workRoutes = <
 
   const refusing = (verb: 'pause' | 'resume', why: string) =>
     route({
-      method: 'post',
+      ...steering,
       path: `${path}/{id}/${verb}`,
       summary: `Refused: a ${kind} cannot ${verb}`,
       description: why,
-      tag: collection,
-      params,
-      owner,
-      query: noQuery,
-      headers: noHeaders,
-      body: null,
       responses: {},
-      problems: ['unauthorized', 'not_found', 'wrong_state', 'unavailable'],
-      access: 'api_key',
       handle: async ({ params: { id } }, ports) => {
         const { state } = await port(ports).status(knownId(kind, id));
         throw new ProblemError('wrong_state', `${kind} in ${state} cannot ${verb}: ${why}`);
