@@ -158,6 +158,30 @@ const stories: Record<string, Story> = {
       await product.post(`/v1/teams/${id}/feedback`, given);
     },
   ),
+  'completed-with-more-time': story(
+    {
+      agents: [
+        says('a', [{ partial: 'so' }, { after_ms: 600_000, final: 'never' }, 'Done.'], {
+          budget: { max_seconds: 1, warn_at: 0.5, when_used_up: 'ask' },
+        }),
+        says('b', ['two']),
+      ],
+    },
+    async (product, id) => {
+      const { asked_budget: asks } = await product.teams.until(id, (status) => status.asked_budget !== undefined);
+      await product.post(`/v1/teams/${id}/feedback`, {
+        request_id: asks!.request_id,
+        response: 'approve',
+        limits: { max_seconds: 600 },
+        provided_by: 'anna',
+      });
+      await keepTurn(product, `${id}.agent.a.1`, 'returned-after-more-time');
+    },
+  ),
+  'failed-by-its-time': story(
+    { agents: [hangs('a')], budget: { max_seconds: 1 } },
+    async (product, id) => await keepTurn(product, `${id}.agent.a.1`, 'thrown-at-the-end-of-its-time'),
+  ),
   'completed-restored': story({ agents: [lead, says('b', ['two'])] }, async (product, id) => {
     await product.teams.until(id, over);
     await product.post(`/v1/teams/${id}/restore`, { checkpoint: 2, reason: 'again' });
@@ -212,7 +236,9 @@ describe('a recorded history of the turn of an agent', () => {
     'returned-after-calls-of-tools',
     'returned-after-files',
     'returned-after-it-continued',
+    'returned-after-more-time',
     'stopped',
+    'thrown-at-the-end-of-its-time',
     'thrown-at-the-most-rounds',
   ];
   const textOf = (name: string): string => readFileSync(`${folder}agent-${name}.json`, 'utf8');
@@ -243,6 +269,8 @@ interface HistoryFile {
   events: {
     eventTime: string;
     timerStartedEventAttributes?: object;
+    workflowTaskScheduledEventAttributes?: object;
+    workflowExecutionUpdateAcceptedEventAttributes?: object;
     activityTaskScheduledEventAttributes?: object;
     activityTaskCompletedEventAttributes?: object;
   }[];
@@ -253,7 +281,12 @@ const twoHoursLater = (file: string, word: string) => {
   const history = JSON.parse(readFileSync(`${folder}${file}.json`, 'utf8')) as HistoryFile;
   const saying = (text: string): boolean =>
     [...text.matchAll(/"data":"([^"]+)"/g)].some(([, data]) => Buffer.from(data!, 'base64').toString().includes(word));
-  const place = history.events.findIndex((event) => saying(JSON.stringify(event)));
+  const heard = history.events.findIndex((event) => saying(JSON.stringify(event)));
+  // An update stands behind the task that has taken it.
+  const isUpdate = history.events[heard]?.workflowExecutionUpdateAcceptedEventAttributes !== undefined;
+  const place = isUpdate
+    ? history.events.findLastIndex((event, index) => index < heard && event.workflowTaskScheduledEventAttributes)
+    : heard;
   const before = history.events.slice(0, place);
   const count = (name: keyof HistoryFile['events'][number]): number => before.filter((event) => event[name]).length;
   const open = count('activityTaskScheduledEventAttributes') - count('activityTaskCompletedEventAttributes');
@@ -263,6 +296,24 @@ const twoHoursLater = (file: string, word: string) => {
   });
   return { history: historyFromJSON({ events }), place, timers: count('timerStartedEventAttributes'), open };
 };
+
+describe('two hours in which a person is waited for, by a clock that is moved,', () => {
+  const replayer = createReplayer({ bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '' });
+  afterAll(() => replayer.close());
+
+  test('are no time of a budget: its calls go on with what a person gives', async () => {
+    const { history, place } = twoHoursLater('team-completed-with-more-time', '"provided_by":"anna"');
+    const outcomes: TeamStatus[] = [];
+    const onOutcome = (outcome: object): void => void outcomes.push(outcome as TeamStatus);
+    await replayer.replay({ history, workId: 'recorded-completed-with-more-time', onOutcome });
+    expect([place > 0, outcomes.length]).toEqual([true, 1]);
+    const [{ agents, feedback, started_at: began, ended_at: endedAt }] = outcomes as [TeamStatus];
+    expect(agents[0]).toMatchObject({ result: 'Done.', budget: { max_seconds: 600, time: { max_ms: 600_000 } } });
+    expect(agents[0]?.budget?.time?.elapsed_ms).toBeLessThan(600_000);
+    expect(feedback).toMatchObject([{ outcome: 'approved' }]);
+    expect(Date.parse(endedAt!) - Date.parse(began)).toBeGreaterThan(7_200_000);
+  });
+});
 
 describe('two hours of a pause, by a clock that is moved,', () => {
   const replayer = createReplayer({ bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '' });

@@ -176,7 +176,8 @@ describe('the budget of a team', () => {
   test('waits over a continue-as-new, a pause and another answer that came too late', async () => {
     const call = { estimate: { tokens: 5, usdMicros: 0 }, per1000Characters: { tokens: 0, usdMicros: 0 } };
     const price = { likely: call, most: call, isCapped: true };
-    const body = says('a', ['more than one token'], { budget: { max_tokens: 1, when_used_up: 'ask' } });
+    const budget = { max_tokens: 1, max_seconds: 600, when_used_up: 'ask' as const };
+    const body = says('a', ['more than one token'], { budget });
     const agents = openTeamSchema
       .parse({ agents: [body, says('b', ['two'])] })
       .agents.map((each) => ({ ...planOf(each), price }));
@@ -191,8 +192,10 @@ describe('the budget of a team', () => {
       await product.post(`/v1/teams/${id}/pause`);
       await product.post(`/v1/teams/${id}/resume`);
     }
-    const { asked_budget: still } = await product.teams.until(id, asked);
+    const { asked_budget: still, agents: those } = await product.teams.until(id, asked);
     expect(still).toEqual(first.asked_budget);
+    const timeOf = (all: TeamStatus['agents']) => all[0]?.budget?.time?.elapsed_ms;
+    expect([timeOf(those), timeOf(first.agents)]).toEqual([still?.elapsed_ms, still?.elapsed_ms]);
     const answer = { request_id: still!.request_id, response: 'approve', provided_by: 'anna' };
     expect(await product.post(`/v1/teams/${id}/feedback`, answer)).toMatchObject({ status: 200 });
     const late = await product.post(`/v1/teams/${id}/feedback`, { ...answer, limits: { max_tokens: 90_000 } });

@@ -1,11 +1,10 @@
 import { keepClocks } from '../ledger/clock.js';
-import { findAccount, pathOf } from '../ledger/state.js';
 import { nextTimeStep, tellTime } from '../ledger/steps.js';
 import { nobodyAtWork, teamAccount } from './accounts.js';
 import { waitingAt } from './budget-asks.js';
 import type { TeamDraft } from './draft.js';
 import { accountIdOf, tell } from './spending.js';
-import { type AgentRecord, agentOf, isOver, type TeamState } from './state.js';
+import { type AgentRecord, isOver, type TeamState } from './state.js';
 
 /** Where no time is limited nobody looks at a clock, and none is kept. */
 const isTimed = ({ ledger }: TeamState): boolean => ledger.accounts.some(({ limits }) => limits.maxMs !== null);
@@ -16,22 +15,26 @@ const isTimed = ({ ledger }: TeamState): boolean => ledger.accounts.some(({ limi
  */
 type Doing = 'work' | 'line' | 'agents' | 'person' | 'nothing';
 
-const doingIn = (team: TeamState): ((agent: AgentRecord) => Doing) => {
-  const { asks, held, waits } = team;
+const doings = (team: TeamState): Record<Exclude<Doing, 'nothing'>, string[]> => {
+  const { agents, asks, held, waits } = team;
   const asking = new Set(
     asks.flatMap((ask) =>
       'accountId' in ask ? waitingAt(team, ask.accountId).flatMap(({ turn }) => turn?.run ?? []) : [ask.run],
     ),
   );
   const inLine = new Set(held.map(({ run }) => run));
-  return ({ state, turn, plan }) => {
+  const waiting = new Set(waits.flatMap(({ by, decided }) => (by !== null && !decided ? by : [])));
+  const told = new Set(waits.flatMap(({ by, decided }) => (by !== null && decided ? by : [])));
+  const doing = ({ state, turn, plan: { agentId } }: AgentRecord): Doing => {
     if (!turn || (state !== 'PENDING' && state !== 'RUNNING')) return 'nothing';
     if (state === 'PENDING') return 'line';
-    const own = waits.filter(({ by }) => by === plan.agentId);
-    if (own.some(({ decided }) => !decided)) return 'agents';
+    if (waiting.has(agentId)) return 'agents';
     if (asking.has(turn.run)) return 'person';
-    return own.length > 0 || inLine.has(turn.run) ? 'line' : 'work';
+    return told.has(agentId) || inLine.has(turn.run) ? 'line' : 'work';
   };
+  const found: Record<Doing, string[]> = { work: [], line: [], agents: [], person: [], nothing: [] };
+  for (const agent of agents) found[doing(agent)].push(agent.plan.agentId);
+  return found;
 };
 
 /**
@@ -39,12 +42,10 @@ const doingIn = (team: TeamState): ((agent: AgentRecord) => Doing) => {
  * line as long as anybody is there who may make way. A team that is paused waits for a person as a whole.
  */
 export const agentsAtWork = (team: TeamState): Set<string> => {
-  const atWork = new Set<string>();
-  if (team.state !== 'OPEN') return atWork;
-  const doing = doingIn(team);
-  const withDoing = (wanted: Doing): string[] =>
-    team.agents.flatMap((agent) => (doing(agent) === wanted ? agent.plan.agentId : []));
-  const waiting = new Set(withDoing('agents'));
+  if (team.state !== 'OPEN') return new Set();
+  const found = doings(team);
+  const atWork = new Set(found.work);
+  const waiting = new Set(found.agents);
   const addWaiting = (): void => {
     for (let size = -1; size < atWork.size; ) {
       size = atWork.size;
@@ -52,10 +53,9 @@ export const agentsAtWork = (team: TeamState): Set<string> => {
         if (by !== null && !decided && waiting.has(by) && ids.some((id) => atWork.has(id))) atWork.add(by);
     }
   };
-  for (const id of withDoing('work')) atWork.add(id);
   addWaiting();
   if (atWork.size === 0) return atWork;
-  for (const id of withDoing('line')) atWork.add(id);
+  for (const id of found.line) atWork.add(id);
   addWaiting();
   return atWork;
 };
@@ -69,12 +69,13 @@ const isLiteAsked = ({ patterns }: TeamState): boolean =>
  */
 export const setClocks = ({ team, now }: TeamDraft): void => {
   if (!isTimed(team)) return;
+  const above = new Map(team.ledger.accounts.map(({ accountId, parentId }) => [accountId, parentId]));
+  const atWork = agentsAtWork(team);
   const running = new Set<string>(isLiteAsked(team) && team.state === 'OPEN' ? [teamAccount] : []);
-  for (const agentId of agentsAtWork(team)) {
-    const agent = agentOf(team, agentId);
-    const own = agent && accountIdOf(agent);
-    if (own === undefined || !findAccount(team.ledger, own)) continue;
-    for (const { accountId } of pathOf(team.ledger, own)) running.add(accountId);
+  for (const agent of team.agents) {
+    if (!atWork.has(agent.plan.agentId)) continue;
+    for (let id = accountIdOf(agent) as string | null | undefined; id && !running.has(id); id = above.get(id))
+      running.add(id);
   }
   team.ledger = keepClocks(team.ledger, running, nobodyAtWork, now);
 };
