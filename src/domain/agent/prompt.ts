@@ -37,7 +37,7 @@ const stepText = (step: ConversationStep): string => {
 
 const howToCall = `Call a tool by an action tag: its name around one JSON object with the arguments, as in
 <tool_name>{"argument": "value"}</tool_name>
-Several tags in one answer are carried out in their order. End your answer after them: the results come with what you are asked next. A tag within a code block is shown, not carried out. An answer without a tag is your last word on what you were asked.`;
+Of several tags in one answer those about agents are carried out in their order, others side by side: what needs the result of another goes into your next answer. End your answer after them: the results come with what you are asked next. A tag within a code block is shown, not carried out. An answer without a tag is your last word on what you were asked.`;
 
 /**
  * A conversation as one text, for agents that take text alone: by roles, with the tools as action tags. A single question to an
