@@ -10,6 +10,7 @@ import type { Kind } from '../src/contracts/work.js';
 import { keptRestores, type Place, type Restore } from '../src/domain/checkpoint.js';
 import { ParleyError } from '../src/domain/errors.js';
 import { iso } from '../src/domain/instant.js';
+import { taskTimeoutOf } from '../src/domain/task-timeout.js';
 import type { AskedRestore, CarriedState, CheckpointsPort } from '../src/gateway/work-port.js';
 import type { Point } from './checkpoints.js';
 import { searchAttributes } from './search-attributes.js';
@@ -75,7 +76,7 @@ export const createRestore = ({
           args: [setup, carried, request],
           workflowIdReusePolicy: 'ALLOW_DUPLICATE',
           workflowIdConflictPolicy: 'FAIL',
-          workflowTaskTimeout: '2 seconds',
+          workflowTaskTimeout: taskTimeoutOf(kind),
           memo,
           staticSummary: summary,
           typedSearchAttributes: attributesOf(description, state.status.state),

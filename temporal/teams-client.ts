@@ -12,7 +12,6 @@ export const teamDefinition: WorkDefinition<TeamSetup, TeamStatus> = {
   kind: 'team',
   workflowType: teamWorkflowType,
   initialState: 'OPEN',
-  taskTimeout: '10 seconds',
   summaryOf: ({ agents }) =>
     `team: ${agents.length} ${agents.length === 1 ? 'agent' : 'agents'}, ${firstWords(agents.map(({ agentId }) => agentId).join(', '))}`,
   closedFromOutside: closedFromOutside((fault) => fault),

@@ -17,6 +17,7 @@ import type { Kind, Waiting } from '../src/contracts/work.js';
 import { waitingForCalls } from '../src/domain/call-wait.js';
 import { ParleyError } from '../src/domain/errors.js';
 import { maxPayloadBytes } from '../src/domain/payload-limit.js';
+import { taskTimeoutOf } from '../src/domain/task-timeout.js';
 import type { CarriedState, StartOptions, WorkPort, WorkSetup, WorkStatus } from '../src/gateway/work-port.js';
 import { eventsQuery } from '../workflows/messages.js';
 import { fromFailure } from '../src/failure.js';
@@ -35,11 +36,6 @@ export interface WorkDefinition<Setup extends WorkSetup, Status extends WorkStat
   initialState: string;
   /** What an operator sees in a list: the kind and the first words of what was asked, on one line. */
   summaryOf(setup: Setup): string;
-  /**
-   * How long a task of its workflow may take until another worker is asked; left out: 2 s. What has a long history takes longer
-   * to be replayed, and would never get on.
-   */
-  taskTimeout?: '10 seconds';
   /** What people call it beside its id; left out: nothing. */
   nameOf?(setup: Setup): string;
   /** The status of a run that was closed from outside (terminated, timed out) and never wrote its end itself. */
@@ -208,7 +204,7 @@ export const createWorkClient = <
       args: [setup, carried ?? null, request] as [Setup, CarriedState | null, Json],
       workflowIdReusePolicy: 'REJECT_DUPLICATE' as const,
       workflowIdConflictPolicy: 'FAIL' as const,
-      workflowTaskTimeout: definition.taskTimeout ?? ('2 seconds' as const),
+      workflowTaskTimeout: taskTimeoutOf(kind),
       memo: { bodyHash, summary, ...(carried?.['forkedFrom'] ? { forkedFrom: carried['forkedFrom'] } : {}) },
       staticSummary: summary,
       typedSearchAttributes: new TypedSearchAttributes([

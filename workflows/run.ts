@@ -14,6 +14,7 @@ import {
 import { ApplicationFailure, TypedSearchAttributes } from '@temporalio/common';
 import type { Json } from '../src/contracts/frames.js';
 import type { RunStatus } from '../src/contracts/run-status.js';
+import type { TimeUsed } from '../src/contracts/work.js';
 import { add, noAmount } from '../src/domain/budget.js';
 import type { RunWord } from '../src/domain/coordinator/effects.js';
 import { answerReceipt } from '../src/domain/feedback-answer.js';
@@ -31,6 +32,7 @@ import { runTurns } from '../src/domain/run/turns.js';
 import { runDetails, runStatus } from '../src/domain/run/view.js';
 import { waitingFor } from '../src/domain/run/waiting.js';
 import { wordKey, wordOf } from '../src/domain/run/word.js';
+import { taskTimeoutOf } from '../src/domain/task-timeout.js';
 import { openWorkAccount } from '../src/domain/work-account.js';
 import { openWork, type WorkState } from '../src/domain/work-state.js';
 import { toFailure } from '../src/failure.js';
@@ -188,8 +190,7 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
       workflowId: own.id,
       args: [own, null, work.request],
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      // As a start of its own: a team's history is long, and is replayed longer.
-      workflowTaskTimeout: work.kind === 'team' ? '10 seconds' : '2 seconds',
+      workflowTaskTimeout: taskTimeoutOf(work.kind),
       memo: { bodyHash: work.bodyHash, summary: work.summary },
       staticSummary: work.summary,
       typedSearchAttributes: new TypedSearchAttributes([
@@ -330,12 +331,18 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
 
 type Ended = Pick<Extract<RunEvent, { type: 'STEP' }>, 'outcome' | 'waitedMs'>;
 
+const timeIn = (status: StartedStatus): TimeUsed | undefined => {
+  if (status.kind === 'team') return status.budget?.time;
+  return status.kind === 'debate' ? status.time : undefined;
+};
+
 /** How the work of a step ended; where it has a time of its own, with how long it has waited for persons. */
 const endedOf = (status: StartedStatus): Ended => {
   const outcome = outcomeOf(status);
-  if (status.kind !== 'debate' || !status.time || status.ended_at === null) return { outcome };
+  const time = timeIn(status);
+  if (!time || status.ended_at === null) return { outcome };
   const wholeMs = Date.parse(status.ended_at) - Date.parse(status.started_at);
-  return { outcome, waitedMs: Math.max(0, wholeMs - status.time.elapsed_ms) };
+  return { outcome, waitedMs: Math.max(0, wholeMs - time.elapsed_ms) };
 };
 
 /** A coordinator that has started it knows how it begins. */

@@ -59,6 +59,12 @@ const workflowOf = async (id: string): Promise<string | null> => {
   }
 };
 
+/** Seconds that a task of the workflow may take. */
+const taskTimeout = async (id: string): Promise<number> => {
+  const { raw } = await product.client.workflow.getHandle(id).describe();
+  return Number(raw.executionConfig?.defaultWorkflowTaskTimeout?.seconds);
+};
+
 const lead = says('lead', [
   calls(['spawn_sub_agent', { id: 'reader', initial_prompt: 'read' }], ['wait_for_agents', { ids: ['reader'] }]),
   calls(['get_context_info', {}]),
@@ -124,8 +130,10 @@ describe('a team that is restored', () => {
     // The checkpoint is in the step of the call.
     await product.post(`${pathOf(id)}/agents/a/cancel`);
     const { items } = await checkpointsOf(product, pathOf(id));
+    const before = await taskTimeout(id);
     await restore(id, items.at(-1)!.sequence_num);
-    expect((await product.post(`${pathOf(id)}/agents/a/pause`)).status).toBe(409);
+    expect([before, await taskTimeout(id)]).toEqual([10, 10]);
+    expect(await product.post(`${pathOf(id)}/agents/a/pause`)).toMatchObject({ status: 409 });
     expect((await product.post(`${pathOf(id)}/agents/b/pause`)).body).toMatchObject({ state: 'PAUSED' });
     expect(states(await product.teams.status(id))).toBe('a CANCELLED, b PAUSED, c RUNNING');
     await product.post(`${pathOf(id)}/cancel`);
