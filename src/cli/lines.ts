@@ -1,7 +1,8 @@
 import type { FeedbackAnswer } from '../contracts/feedback.js';
 import type { SessionResult, SessionStatus } from '../contracts/session-status.js';
-import type { Links, Spend } from '../contracts/work.js';
+import type { Links, Spend, TimeUsed } from '../contracts/work.js';
 import type { Heard } from './follow.js';
+import { timeUsedWords } from './time-used.js';
 import { answerText, endedLane, type SessionView } from './view.js';
 
 export const percent = (share: number): string => `${Math.round(share * 100)} %`;
@@ -22,8 +23,16 @@ export const waitingLines = ({ waiting }: { waiting: { for: string; detail: stri
   waiting ? [`waiting for ${waiting.for}: ${waiting.detail}`] : [];
 export const errorLines = ({ error }: { error: { code: string; message: string } | null }): string[] =>
   error ? [`error: ${error.code}: ${error.message}`] : [];
-export const spentLine = ({ spend, links }: { spend: Spend; links: Links }): string =>
-  `spent ${spend.tokens} tokens, $${spend.usd}; Web UI ${links.web_ui}`;
+export const spentLine = ({
+  spend,
+  time,
+  links,
+}: {
+  spend: Spend;
+  time?: TimeUsed | undefined;
+  links: Links;
+}): string =>
+  `spent ${spend.tokens} tokens, $${spend.usd}${time ? `, ${timeUsedWords(time)}` : ''}; Web UI ${links.web_ui}`;
 
 /** An answer of a person; `width` is that of the first column. */
 export const answeredLine = ({ response, provided_by: person, comment }: FeedbackAnswer, width = 9): string =>

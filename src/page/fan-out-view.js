@@ -4,7 +4,7 @@ import { Provenance, Quality } from './fan-out-result.js';
 import { Tasks } from './fan-out-tasks.js';
 import { answerText, isEnded, ordinaryWaits, percent, words } from './model.js';
 import { Course, FactList } from './parts.js';
-import { counted, spentWords } from './units.js';
+import { counted, spentWords, timeUsedWords } from './units.js';
 import { Timeline, useWork, WorkPage } from './work-view.js';
 
 /** The first of many names. */
@@ -55,7 +55,7 @@ const overflows = {
 };
 
 const Policy = ({ status }) => {
-  const { fan_out: policy, fan_in: fanIn, agents, spend } = status;
+  const { fan_out: policy, fan_in: fanIn, agents, spend, time } = status;
   const most = policy.queue_limit;
   return html`<div class="facts brief">
     <${FactList}
@@ -78,6 +78,7 @@ const Policy = ({ status }) => {
             .join(', '),
         ],
         ['Spent', spentWords(spend)],
+        ['Time', time && timeUsedWords(time)],
       ]}
     />
   </div>`;

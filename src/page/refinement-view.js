@@ -4,7 +4,7 @@ import { FactList } from './parts.js';
 import { ScoreChart } from './refinement-chart.js';
 import * as refinements from './refinement-model.js';
 import { Versions } from './refinement-versions.js';
-import { counted, duration, spentWords } from './units.js';
+import { counted, duration, spentWords, timeUsedWords } from './units.js';
 import { Timeline, useWork, WorkPage } from './work-view.js';
 
 const Answer = ({ tone, title, under, children }) =>
@@ -47,7 +47,7 @@ const Outcome = ({ model }) => {
 };
 
 const Brief = ({ status }) => {
-  const { loop_control: loop, agents, spend } = status;
+  const { loop_control: loop, agents, spend, time } = status;
   const agentWords = ({ agent_id: id, adapter, temperature, calls }) =>
     `${id}: ${adapter}, temperature ${temperature}, ${counted(calls, 'call')}`;
   return html`<div class="facts brief">
@@ -61,6 +61,7 @@ const Brief = ({ status }) => {
         ],
         ['An iteration has', duration(loop.iteration_timeout_ms)],
         ['Spent', spentWords(spend)],
+        ['Time', time && timeUsedWords(time)],
       ]}
     />
   </div>`;

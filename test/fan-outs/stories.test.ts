@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FanOutStatus } from '../../src/contracts/fan-out-status.js';
 import { describeWithSandbox } from '../support/describe-with.js';
-import { aFanOut, anAgent, aTask, failing, scripted } from '../support/fan-out-bodies.js';
+import { aFanOut, anAgent, aTask, failing, scripted, tasks } from '../support/fan-out-bodies.js';
+import { startFrameAgent } from '../support/frame-agent.js';
 import { type Product, startProduct } from '../support/product.js';
 
 let product: Product;
@@ -74,6 +75,56 @@ describe('a fan-out', () => {
     );
     expect(stateOf(status)).toBe('t1 COMPLETED, t2 CANCELLED');
     expect(status.result).toMatchObject({ partial: true, missing: ['t2'], value: { a: 1 } });
+  });
+
+  test('with a limit asks remote agents one at a time, so that it is passed by one call at most', async () => {
+    let open = 0;
+    let together = 0;
+    const agent = await startFrameAgent(async ({ send, question }) => {
+      open += 1;
+      together = Math.max(together, open);
+      await send({ type: 'partial', msg_seq: 1, text: question.lane_id });
+      open -= 1;
+      await send({ type: 'final', msg_seq: 2, usage: { tokens: 300 } });
+    });
+    try {
+      const five = {
+        agents: [anAgent('a', { adapter: { kind: 'http' as const, url: agent.url } })],
+        fan_out: { tasks: tasks(5), max_concurrent: 5 },
+        barrier: { min_completion_ratio: 0 },
+      };
+      const status = await product.fanOuts.run(aFanOut({ ...five, budget: { max_tokens: 1_000 } }));
+      expect([status.spend.tokens, agent.calls.length, together]).toEqual([900, 3, 1]);
+      expect(status.tasks.map(({ reason }) => reason?.code)).toEqual([
+        ...Array(3).fill(undefined),
+        'EBUDGET',
+        'EBUDGET',
+      ]);
+      const dear = await product.fanOuts.run(aFanOut({ ...five, budget: { max_tokens: 500 } }));
+      expect([dear.spend.tokens, dear.result?.completed]).toEqual([300, ['t1']]);
+    } finally {
+      await agent.close();
+    }
+  });
+
+  test('ends with the time of its budget, and combines what had completed', async () => {
+    const status = await product.fanOuts.run(
+      aFanOut({
+        budget: { max_seconds: 5 },
+        fan_out: { tasks: [said('t1', scripted({ a: 1 })), said('t2', scripted({ b: 1 }, 600_000))] },
+      }),
+    );
+    expect(stateOf(status)).toBe('t1 COMPLETED, t2 CANCELLED');
+    expect(status.result).toMatchObject({ partial: true, missing: ['t2'], value: { a: 1 } });
+    expect(status.tasks[1]?.reason).toEqual({
+      code: 'EBUDGET',
+      message: "it was given up, as the budget's time of 5 seconds is used up",
+    });
+    expect(status.time).toMatchObject({ max_ms: 5_000, left_ms: 0, ends_at: null });
+    const none = await product.fanOuts.run(
+      aFanOut({ budget: { max_seconds: 1 }, fan_out: { tasks: [said('t2', scripted({ b: 1 }, 600_000))] } }),
+    );
+    expect([none.state, none.error?.code]).toEqual(['FAILED', 'EBUDGET']);
   });
 
   test('is cancelled with what had completed', async () => {

@@ -2,7 +2,7 @@ import type { RefinementStatus } from '../../src/contracts/refinement-status.js'
 import { type ModelServer, startModelServer } from '../support/model-server.js';
 import { type Product, startProduct } from '../support/product.js';
 import { dataOf, follow, idsOf, numbered, upTo } from '../support/sse.js';
-import { aRefinement, type RefinementOver } from '../support/refinement-bodies.js';
+import { aRefinement, type RefinementOver, usedUpByOne } from '../support/refinement-bodies.js';
 
 let product: Product;
 let models: ModelServer;
@@ -75,10 +75,11 @@ describe('a refinement', () => {
       },
       { reason: 'generator_failed', output: 'one' },
     ],
+    ['when the budget is used up', usedUpByOne, { reason: 'budget', output: 'one' }],
     [
-      'when the budget is used up',
-      { budget: { max_tokens: 40 }, critiques: [0.5] },
-      { reason: 'budget', output: 'one' },
+      'when the time of the budget is over',
+      { budget: { max_seconds: 5 }, critiques: [0.5], generator: { adapter: slowSecond() } },
+      { reason: 'budget', version: 1, why: expect.stringContaining("the budget's time of 5 seconds is used up") },
     ],
   ])('ends %s', async (_, over, result) => {
     const status = await ended(over);
@@ -105,6 +106,13 @@ describe('a refinement', () => {
       /iteration_timeout_ms 300; there is no version/,
     ],
     ['budget', { budget: { max_tokens: 0 } }, 'EBUDGET', undefined, /no version to give back \(budget\)/],
+    [
+      'time',
+      { budget: { max_seconds: 1 }, generator: silent },
+      'EBUDGET',
+      undefined,
+      /time of 1 second is used up.*\(budget\)/,
+    ],
   ])('without a score fails for want of %s, and says so', async (_, over, code, retryable, message) => {
     const status = await ended(over);
     expect(status).toMatchObject({ lifecycle: 'failed', state: 'FAILED', result: null, best: null });

@@ -35,3 +35,10 @@ export const aRefinement = ({
   generator: { adapter: scripted(versions, generatorMs), ...generator },
   critic: { adapter: scripted(critiques, criticMs), ...critic },
 });
+
+/** One whose budget is used up by its first version and the score of that. */
+export const usedUpByOne: RefinementOver = {
+  budget: { max_tokens: 40 },
+  generator: { adapter: { kind: 'scripted', script: [{ final: 'one', usage: { tokens: 10 } }] } },
+  critic: { adapter: { kind: 'scripted', script: [{ final: '{"score":0.5}', usage: { tokens: 30 } }] } },
+};

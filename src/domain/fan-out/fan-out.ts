@@ -12,7 +12,7 @@ import { reasons, resultOf } from './result.js';
 import type { Amount } from '../session/setup.js';
 import type { FanOutState, TaskRecord } from './state.js';
 import { describeWaiting, waitingFor } from './view.js';
-import { endCall, timeEndOf, timeRefusal } from '../work-account.js';
+import { endCall, isTimeOver, timeEndOf, timeRefusal } from '../work-account.js';
 
 export type { FanOutStep } from './draft.js';
 
@@ -143,9 +143,11 @@ const takeOutcome = (
   fanOut.ledger = endCall(fanOut.ledger, task.call, usage);
   const ended = { endedAt: now, attempt, call: null, ...filesOf(left) };
   sayRepeat(draft, setup.tasks[index]?.taskId ?? '', attempt);
+  if (isAwaited && endedWithBudget(fanOut, outcome))
+    return changeTask(draft, index, { attempt, call: null, ...filesOf(left) });
   if (isAwaited) {
     if (outcome.outcome === 'completed') fanOut.completed = [...fanOut.completed, index];
-    changeTask(draft, index, { ...ended, ...recordOf(ofBudget(fanOut, outcome), 'it was stopped') });
+    changeTask(draft, index, { ...ended, ...recordOf(outcome, 'it was stopped') });
     return;
   }
   // Its own time was over with the barrier's: that is no result.
@@ -154,12 +156,9 @@ const takeOutcome = (
   else changeTask(draft, index, { ...ended, ...recordOf(outcome, ''), late: true });
 };
 
-/** A worker's time that ended with the budget's is the budget's. */
-const ofBudget = ({ ledger, steppedAt }: FanOutState, outcome: WorkerOutcome): WorkerOutcome => {
-  const late = timeRefusal(ledger, steppedAt);
-  if (late === null || outcome.outcome !== 'failed' || outcome.code !== 'ETIMEOUT') return outcome;
-  return { outcome: 'failed', code: 'EBUDGET', message: late };
-};
+/** A worker whose time ended with the budget's is given up with all that have not ended, whichever clock was first. */
+const endedWithBudget = ({ ledger, steppedAt }: FanOutState, outcome: WorkerOutcome): boolean =>
+  outcome.outcome === 'failed' && outcome.code === 'ETIMEOUT' && isTimeOver(ledger, steppedAt);
 
 const filesOf = (left: LeftFiles | undefined): Pick<TaskRecord, 'artifacts' | 'artifactsCut'> => ({
   ...(left && left.artifacts.length > 0 && { artifacts: left.artifacts }),

@@ -254,14 +254,16 @@ describe('the time of a fan-out', () => {
     expect([of.fanOut.state, of.fanOut.error?.code]).toEqual(['FAILED', 'EBUDGET']);
     expect(of.fanOut.error?.message).toMatch(/0 of 3 tasks completed.*60 seconds/);
   });
-  test('is told of a worker that ended with it just before the clock of the work did', () => {
+  test('gives a worker up that ended with it just before the clock of the work did', () => {
     const of = play({ ...timed, fan_out: { tasks: [aTask('t1')] } });
     of.now += 60_000;
-    ends(of, 0, noAmount, late);
-    expect(of.fanOut.tasks[0]?.reason).toEqual({
-      code: 'EBUDGET',
-      message: "the budget's time of 60 seconds is used up",
-    });
+    ends(of, 0, amount(4), late);
+    expect(of.fanOut.tasks[0]).toMatchObject({ state: 'CANCELLED', endedAt: of.now, reason: { code: 'EBUDGET' } });
+    expect([of.fanOut.error?.code, of.fanOut.ledger.calls, fanOutStatus(of.fanOut).spend.tokens]).toEqual([
+      'EBUDGET',
+      [],
+      4,
+    ]);
   });
   test('ends it before any worker runs, where nothing is prepared in time', () => {
     const of = new FanOutPlay(setupOf(aFanOut(timed))).send({ type: 'START' });
