@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { debateStateNames } from '../domain/debate/state-names.js';
 import { debateLimitsSchema, locksSchema, roleSchema } from './debate.js';
 import { executionReportSchema, sandboxOptionsSchema } from './execution.js';
 import { approvalSchema } from './feedback.js';
@@ -16,36 +17,7 @@ import {
   shareSchema,
 } from './work.js';
 
-/** Spec 02, in its order; AWAITING_APPROVAL is the human gate before EXECUTING. */
-export const debateStates = [
-  'IDLE',
-  'VERIFYING_IDENTITY',
-  'LOADING_CONTEXT',
-  'CLASSIFYING',
-  'PLANNING',
-  'ROUND_ANALYST',
-  'ROUND_SOLUTION',
-  'ROUND_CRITIC',
-  'ROUND_SECURITY',
-  'ROUND_OPTIMIZER',
-  'MULTI_PASS_CHECK',
-  'AGGREGATING',
-  'CALCULATING_CONSENSUS',
-  'ELO_DUELS',
-  'RESOLVING',
-  'AWAITING_APPROVAL',
-  'BLOCKED',
-  'EXECUTING',
-  'VALIDATING',
-  'SUCCEEDED',
-  'SELF_HEALING',
-  'ROLLING_BACK',
-  'STORING_MEMORY',
-  'AUDITING',
-  'DONE',
-  'ABORTED',
-] as const;
-export const debateStateSchema = z.enum(debateStates);
+export const debateStateSchema = z.enum(debateStateNames);
 export type DebateStateName = z.infer<typeof debateStateSchema>;
 
 export const decisionSchema = z.enum(traceDecisions);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fanOutStateNames } from '../domain/fan-out/state-names.js';
 import { artifactSchema } from './artifact.js';
 import { barrierPolicySchema, fanInPolicySchema, fanOutStrategies, queueOverflows } from './fan-out.js';
 import {
@@ -12,17 +13,7 @@ import {
   timeUsedField,
 } from './work.js';
 
-export const fanOutStates = [
-  'IDLE',
-  'PREPARING',
-  'RUNNING',
-  'FANNING_IN',
-  'SCORING',
-  'COMPLETED',
-  'FAILED',
-  'CANCELLED',
-] as const;
-export const fanOutStateSchema = z.enum(fanOutStates);
+export const fanOutStateSchema = z.enum(fanOutStateNames);
 export type FanOutStateName = z.infer<typeof fanOutStateSchema>;
 
 export const workerTaskStates = [

@@ -1,6 +1,6 @@
 import type { DebateStateName } from '../../contracts/debate-status.js';
 import type { Guard, Machine } from '../machine.js';
-import { debateStateNames } from './state-names.js';
+import { debateStateNames, deliberating } from './state-names.js';
 
 export const debateEventNames = [
   'START',
@@ -100,25 +100,6 @@ const noSnapshot = guard('no snapshot', (facts) => !facts.snapshotTaken);
 const valid = guard('valid', (facts) => facts.valid);
 const mayRepair = guard('a task failed, repairs left', (facts) => facts.mayRepair);
 const aborts = guard('cancelled, or no task could be run', (facts) => facts.aborts);
-
-/** States in which a cancel finds nothing to take back. */
-const deliberating = [
-  'IDLE',
-  'VERIFYING_IDENTITY',
-  'LOADING_CONTEXT',
-  'CLASSIFYING',
-  'PLANNING',
-  'ROUND_ANALYST',
-  'ROUND_SOLUTION',
-  'ROUND_CRITIC',
-  'ROUND_SECURITY',
-  'ROUND_OPTIMIZER',
-  'MULTI_PASS_CHECK',
-  'AGGREGATING',
-  'CALCULATING_CONSENSUS',
-  'ELO_DUELS',
-  'RESOLVING',
-] as const satisfies readonly DebateStateName[];
 
 /** The debate machine of spec 02, row for row. Tasks run in EXECUTING alone, and undo in ROLLING_BACK. */
 export const debateMachine: Machine<DebateStateName, DebateEventName, DebateFacts, DebateActionName> = {

@@ -1,34 +1,34 @@
-import type { DebateStateName } from '../../contracts/debate-status.js';
+/** States in which a cancel finds nothing to take back. */
+export const deliberating = [
+  'IDLE',
+  'VERIFYING_IDENTITY',
+  'LOADING_CONTEXT',
+  'CLASSIFYING',
+  'PLANNING',
+  'ROUND_ANALYST',
+  'ROUND_SOLUTION',
+  'ROUND_CRITIC',
+  'ROUND_SECURITY',
+  'ROUND_OPTIMIZER',
+  'MULTI_PASS_CHECK',
+  'AGGREGATING',
+  'CALCULATING_CONSENSUS',
+  'ELO_DUELS',
+  'RESOLVING',
+] as const;
 
-// The contract's list again as values: contracts import zod, which workflow code does not load. The types keep them equal.
-const complete = (states: Record<DebateStateName, true>): readonly DebateStateName[] =>
-  Object.keys(states) as DebateStateName[];
-
-export const debateStateNames = complete({
-  IDLE: true,
-  VERIFYING_IDENTITY: true,
-  LOADING_CONTEXT: true,
-  CLASSIFYING: true,
-  PLANNING: true,
-  ROUND_ANALYST: true,
-  ROUND_SOLUTION: true,
-  ROUND_CRITIC: true,
-  ROUND_SECURITY: true,
-  ROUND_OPTIMIZER: true,
-  MULTI_PASS_CHECK: true,
-  AGGREGATING: true,
-  CALCULATING_CONSENSUS: true,
-  ELO_DUELS: true,
-  RESOLVING: true,
-  AWAITING_APPROVAL: true,
-  BLOCKED: true,
-  EXECUTING: true,
-  VALIDATING: true,
-  SUCCEEDED: true,
-  SELF_HEALING: true,
-  ROLLING_BACK: true,
-  STORING_MEMORY: true,
-  AUDITING: true,
-  DONE: true,
-  ABORTED: true,
-});
+/** Spec 02, in its order; AWAITING_APPROVAL is the human gate before EXECUTING. */
+export const debateStateNames = [
+  ...deliberating,
+  'AWAITING_APPROVAL',
+  'BLOCKED',
+  'EXECUTING',
+  'VALIDATING',
+  'SUCCEEDED',
+  'SELF_HEALING',
+  'ROLLING_BACK',
+  'STORING_MEMORY',
+  'AUDITING',
+  'DONE',
+  'ABORTED',
+] as const;

@@ -1,5 +1,3 @@
-import type { FanOutStateName } from '../../contracts/fan-out-status.js';
-
 /** The states of a fan-out, in their order. */
 export const fanOutStateNames = [
   'IDLE',
@@ -10,4 +8,4 @@ export const fanOutStateNames = [
   'COMPLETED',
   'FAILED',
   'CANCELLED',
-] as const satisfies readonly FanOutStateName[];
+] as const;

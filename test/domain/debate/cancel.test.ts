@@ -1,4 +1,4 @@
-import { debateStates } from '../../../src/contracts/debate-status.js';
+import { debateStateSchema } from '../../../src/contracts/debate-status.js';
 import { answer, DebatePlay, plan } from '../../support/debate-play.js';
 
 const approval = { required: true };
@@ -171,5 +171,5 @@ test('every state that a debate rests in is told apart by these plays', () => {
     'STORING_MEMORY',
     'AUDITING',
   ];
-  expect([...passing, ...over, ...played].toSorted()).toEqual([...debateStates].toSorted());
+  expect([...passing, ...over, ...played].toSorted()).toEqual([...debateStateSchema.options].toSorted());
 });

@@ -1,4 +1,4 @@
-import { debateStates, type DebateStateName } from '../../../src/contracts/debate-status.js';
+import { debateStateSchema, type DebateStateName } from '../../../src/contracts/debate-status.js';
 import { debateEventNames, type DebateFacts, debateMachine } from '../../../src/domain/debate/machine.js';
 import { step } from '../../../src/domain/machine.js';
 import { assignments, expected, type SpecRow, taken } from '../tables.js';
@@ -92,7 +92,7 @@ const table: SpecRow<DebateFacts>[] = [
   ['AUDITING', 'CANCEL', 'AUDITING'],
 ];
 
-const pairs = debateStates.flatMap((state) => debateEventNames.map((on) => [state, on] as const));
+const pairs = debateStateSchema.options.flatMap((state) => debateEventNames.map((on) => [state, on] as const));
 
 describe('the debate machine', () => {
   test.each(pairs)(
@@ -110,7 +110,7 @@ describe('the debate machine', () => {
   );
 
   test('has the states of the contract, and accepts nothing more in DONE and ABORTED', () => {
-    expect(debateMachine.states).toEqual(debateStates);
+    expect(debateMachine.states).toEqual(debateStateSchema.options);
     expect(debateMachine.terminal).toEqual(['DONE', 'ABORTED']);
   });
 

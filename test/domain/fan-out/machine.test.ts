@@ -1,4 +1,4 @@
-import { fanOutStates } from '../../../src/contracts/fan-out-status.js';
+import { fanOutStateSchema } from '../../../src/contracts/fan-out-status.js';
 import { fanOutEventNames, fanOutMachine, type FanOutFacts } from '../../../src/domain/fan-out/machine.js';
 import { assignments, expected, type SpecRow, taken } from '../tables.js';
 
@@ -18,7 +18,7 @@ const table: SpecRow<FanOutFacts>[] = [
 ];
 
 describe('the fan-out machine', () => {
-  test.each(fanOutStates)('in %s takes what the table lists, and refuses the rest by name', (state) => {
+  test.each(fanOutStateSchema.options)('in %s takes what the table lists, and refuses the rest by name', (state) => {
     for (const on of fanOutEventNames) {
       for (const facts of assignments(['passes', 'isScored'])) {
         expect(taken(fanOutMachine, state, on, facts)).toBe(expected('fan-out', table, state, on, facts));
