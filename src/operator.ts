@@ -1,4 +1,5 @@
-import type { Config, Allowance } from './config.js';
+import type { Config } from './config.js';
+import type { Allowance } from './settings/policy.js';
 import type { Adapter, ModelAdapter, ScriptEntry } from './contracts/adapter.js';
 import type { Tier } from './contracts/session.js';
 import { approximateTokens, guardBanded } from './domain/budget.js';

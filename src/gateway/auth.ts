@@ -1,4 +1,5 @@
-import { type Config, isLoopback } from '../config.js';
+import type { Config } from '../config.js';
+import { isLoopback } from '../settings/loopback.js';
 import { ProblemError } from './problem.js';
 
 /** The token of `Authorization: Bearer …`, or null. */

@@ -3,7 +3,7 @@ import { tenantBudgetLimitsSchema, type TenantBudgetLimits } from '../contracts/
 import { tenantSchema } from '../contracts/work.js';
 import { micros } from '../domain/budget.js';
 import type { TenantBudgetSettings } from '../domain/tenant-budget/settings.js';
-import { jsonOrFile } from './json-or-file.js';
+import { jsonOrFile } from './json.js';
 
 const example = '{"acme":{"max_usd":50,"per":"month"},"*":{"max_tokens":1000000,"per":"day","when_used_up":"ask"}}';
 

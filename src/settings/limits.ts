@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type ProviderLimits, providerLimitsSchema, tenantWeightsSchema } from '../contracts/provider-limits.js';
-import { jsonOrFile } from './json-or-file.js';
+import { jsonOrFile } from './json.js';
 
 const example = '{"providers":{"openai":{"requests":60,"tokens":10000,"concurrency":10}},"weights":{"acme":2}}';
 

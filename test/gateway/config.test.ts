@@ -1,4 +1,5 @@
-import { ConfigError, isLoopback, loadConfig } from '../../src/config.js';
+import { ConfigError, loadConfig } from '../../src/config.js';
+import { isLoopback } from '../../src/settings/loopback.js';
 
 const faultsOf = (environment: Record<string, string>): readonly { variable: string; message: string }[] => {
   try {

@@ -81,7 +81,9 @@ describe('the Dockerfile', () => {
 
 describe('.env.example', () => {
   test('lists every variable that the configuration reads', () => {
-    const read = [...readFileSync('src/config.ts', 'utf8').matchAll(/^ {4}([A-Z][A-Z_]+):/gm)].map(([, name]) => name!);
+    const read = [...readFileSync('src/settings/environment.ts', 'utf8').matchAll(/^ {4}([A-Z][A-Z_]+):/gm)].map(
+      ([, name]) => name!,
+    );
     expect(read.length).toBeGreaterThan(10);
     expect(read.filter((name) => !exampleVariables.has(name))).toEqual([]);
   });

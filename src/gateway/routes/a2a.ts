@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isLoopback } from '../../config.js';
+import { isLoopback } from '../../settings/loopback.js';
 import { type JsonRpc, jsonRpcSchema } from '../../contracts/json-rpc.js';
 import { type AnyRoute, type Ports, route } from '../route.js';
 import { problemsOfBody, workerHeader } from '../request-parts.js';

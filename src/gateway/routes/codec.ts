@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
-import { type Config, isLoopback } from '../../config.js';
+import type { Config } from '../../config.js';
+import { isLoopback } from '../../settings/loopback.js';
 import { type AnyRoute, route } from '../route.js';
 
 const base64 = z.string().regex(/^[A-Za-z0-9+/=_-]*$/, 'must be base64');
