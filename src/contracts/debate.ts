@@ -3,10 +3,12 @@ import { approvalFaults } from '../domain/approval.js';
 import { approvalFields, approvalTerms } from '../domain/debate/approval-terms.js';
 import { maxRefinements } from '../domain/debate/passes.js';
 import { planFaults } from '../domain/debate/plan.js';
+import { modelFaults, unservedInDebate } from '../domain/template.js';
 import { adapterSchema } from './adapter.js';
 import { sandboxOptionsSchema } from './execution.js';
 import { approvalPolicySchema } from './feedback.js';
 import { planSchema } from './plan.js';
+import { templateSchema } from './template.js';
 import { startCommon, startedSchema, shareSchema, timedBudgetSchema } from './work.js';
 
 /** In the order in which they speak (spec 02 "Rounds"). */
@@ -47,6 +49,10 @@ export const debateRoleSchema = z
           .max(100_000)
           .optional()
           .meta({ description: "In place of the role's built-in instructions." }),
+        template: templateSchema.optional().meta({
+          description:
+            'What it is like: identity and persona stand before its instructions. What has no use here is refused.',
+        }),
       })
       .optional(),
   })
@@ -109,9 +115,16 @@ export const openDebateSchema = z
       context.addIssue({ code: 'custom', path, message });
     };
     for (const role of roles) {
-      if (given[role].adapter.kind === 'external') {
+      const { adapter, persona } = given[role];
+      if (adapter.kind === 'external') {
         fault(['roles', role, 'adapter', 'kind'], 'cannot be external: a role has to answer a call');
       }
+      if (!persona?.template) continue;
+      for (const { path, message } of [
+        ...modelFaults(persona.template, adapter),
+        ...unservedInDebate(persona.template),
+      ])
+        fault(['roles', role, 'persona', 'template', ...path], message);
     }
     if (limits.proceed > limits.refine_below + 1e-9) {
       fault(

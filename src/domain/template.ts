@@ -63,33 +63,66 @@ export const unservedFaults = (
 
 const leftOut = (value: unknown): string => `leave it out, got ${JSON.stringify(value)}`;
 
-/** The same of an agent of a team, which has tools, a checked answer and its key, but neither fan-in nor critique. */
-export const unservedInTeam = ({ parallel, quality_loop: loop }: AgentTemplate): TemplateFault[] => {
+/** Where agents neither combine answers nor are sent critiques. */
+type Together = 'team' | 'debate';
+const noCritique: Readonly<Record<Together, string>> = {
+  team: 'where nobody is sent a critique',
+  debate: 'where each role is given all that was said before it',
+};
+
+/** What a template asks for that there is in fan-outs and refinements alone. */
+const unservedTogether = (kind: Together, { parallel, quality_loop: loop }: AgentTemplate): TemplateFault[] => {
   const faults: TemplateFault[] = [];
   const fault = (group: string, member: string, message: string): void =>
     void faults.push({ path: [group, member], message });
-  if (parallel?.supports_isolation === false) {
-    const message =
-      'rules a team out: each agent has its own context and folder there. Leave it out, and say by share_session, share_context_window and the workspace of the team what it shares';
-    fault('parallel', 'supports_isolation', message);
-  }
   if (parallel?.output_namespace !== undefined)
-    fault('parallel', 'output_namespace', `a team has no namespaces; ${leftOut(parallel.output_namespace)}`);
+    fault('parallel', 'output_namespace', `a ${kind} has no namespaces; ${leftOut(parallel.output_namespace)}`);
   if (parallel?.aggregation_role !== undefined && parallel.aggregation_role !== 'none') {
-    const message = `must be none, as a team has no fan-in, or be left out; got "${parallel.aggregation_role}"`;
+    const message = `must be none, as a ${kind} has no fan-in, or be left out; got "${parallel.aggregation_role}"`;
     fault('parallel', 'aggregation_role', message);
   }
   if (loop?.role !== undefined && loop.role !== 'none') {
-    const message = `must be none, or be left out; an agent for "${loop.role}" is none of a team, but of a refinement`;
+    const message = `must be none, or be left out; an agent for "${loop.role}" is none of a ${kind}, but of a refinement`;
     fault('quality_loop', 'role', message);
   }
   if (loop?.scoring_rubric !== undefined)
-    fault('quality_loop', 'scoring_rubric', 'is scored by nobody in a team; leave it out, or start a refinement');
+    fault('quality_loop', 'scoring_rubric', `is scored by nobody in a ${kind}; leave it out, or start a refinement`);
   if (loop?.accepts_feedback !== undefined) {
-    const message = `has no effect in a team, where nobody is sent a critique; ${leftOut(loop.accepts_feedback)}`;
+    const message = `has no effect in a ${kind}, ${noCritique[kind]}; ${leftOut(loop.accepts_feedback)}`;
     fault('quality_loop', 'accepts_feedback', message);
   }
   return faults;
+};
+
+/** The same of an agent of a team, which has tools, a checked answer and its key, but neither fan-in nor critique. */
+export const unservedInTeam = (template: AgentTemplate): TemplateFault[] => {
+  const faults: TemplateFault[] = [];
+  if (template.parallel?.supports_isolation === false) {
+    const message =
+      'rules a team out: each agent has its own context and folder there. Leave it out, and say by share_session, share_context_window and the workspace of the team what it shares';
+    faults.push({ path: ['parallel', 'supports_isolation'], message });
+  }
+  return [...faults, ...unservedTogether('team', template)];
+};
+
+/** The same of a role of a debate, which calls no tools and answers in the form of its round. */
+export const unservedInDebate = (template: AgentTemplate): TemplateFault[] => {
+  const { capabilities, state } = template;
+  const faults: TemplateFault[] = [];
+  if ((capabilities?.allowed_tools ?? []).length > 0) {
+    const message =
+      'would be enforced by nobody: roles of a debate are given no tools. Leave it out; what tasks may do is set by their sandbox';
+    faults.push({ path: ['capabilities', 'allowed_tools'], message });
+  }
+  if (state?.schema !== undefined) {
+    const message = 'is not checked in a debate, whose roles answer in a form of their own; leave it out';
+    faults.push({ path: ['state', 'schema'], message });
+  }
+  if (state?.output_key !== undefined) {
+    const message = `has no use in a debate, where every answer is a statement; ${leftOut(state.output_key)}`;
+    faults.push({ path: ['state', 'output_key'], message });
+  }
+  return [...faults, ...unservedTogether('debate', template)];
 };
 
 /** Why a template's model is not the one that would answer; none: it is, or none is named. */

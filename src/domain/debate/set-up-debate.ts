@@ -4,6 +4,7 @@ import { mostOfCalls } from '../call-most.js';
 import { pricedCall } from '../priced-call.js';
 import { adapterKey, adapterName, type SetupIdentity } from '../session/set-up-session.js';
 import type { Operator } from '../session/setup.js';
+import { shapedInstructions } from '../template.js';
 import { workLimits } from '../work-account.js';
 import { approvalFields, approvalTerms } from './approval-terms.js';
 import { builtInInstructions } from './roles.js';
@@ -42,12 +43,13 @@ export const setUpDebate = (
     return {
       role: name,
       personaId: persona?.persona_id ?? name,
-      instructions: persona?.instructions ?? builtInInstructions[name],
+      instructions: shapedInstructions(persona?.template, persona?.instructions ?? builtInInstructions[name]),
       adapter,
       adapterName: adapterName(adapter),
       adapterKey: adapterKey(adapter, name),
       ...priced,
       most: mostOfCalls(operator, tenant, adapter),
+      ...(persona?.template?.checkpoint?.triggers && { checkpointTriggers: persona.template.checkpoint.triggers }),
     };
   };
   const setup: DebateSetup = {

@@ -11,8 +11,10 @@ import type { WorkLimits } from '../work-account.js';
 export interface RoleSetup extends BoundedCall, Omit<CallSetup, 'faults' | 'estimate'> {
   role: Role;
   personaId: string;
-  /** Built-in, or the request's own. */
+  /** Built-in, or the request's own, as the template shapes them. */
   instructions: string;
+  /** After which of its calls there is a checkpoint (spec 10 "Agent template"); left out: after each. */
+  checkpointTriggers?: ('on_complete' | 'on_error')[];
 }
 
 export interface DebateSetup {

@@ -28,5 +28,8 @@ const errorOf = (event: DebateEvent): string | null => {
 export const debateTurns = (before: DebateState, after: DebateState, event: DebateEvent): EndedTurn[] => {
   const { pending } = before;
   if (pending === null || !('id' in event) || event.id !== pending.id || after.pending?.id === pending.id) return [];
-  return [{ agentId: nameOf(pending), error: errorOf(event) }];
+  const error = errorOf(event);
+  const triggers = pending.type === 'ask' ? before.setup.roles[pending.role].checkpointTriggers : undefined;
+  if (triggers && !triggers.includes(error === null ? 'on_complete' : 'on_error')) return [];
+  return [{ agentId: nameOf(pending), error }];
 };
