@@ -132,14 +132,14 @@ export class DebatePlay {
     return { ...outcome, findings: scan(outcome.answer.plan) };
   }
   /** The roles of this pass answer, each for the plan unless told otherwise; the solution with a plan when it has none. */
-  pass(said: Partial<Record<Role, AskOutcome | Partial<RoleAnswer>>> = {}): this {
+  pass(said: Partial<Record<Role, AskOutcome | Partial<RoleAnswer>>> = {}, usage?: Amount): this {
     const { pass } = this.debate;
     for (const role of allRoles) {
       if (this.debate.pass !== pass || this.debate.pending?.type !== 'ask' || this.debate.pending.role !== role)
         continue;
       const own = said[role] ?? {};
       const preset = role === 'solution' && this.debate.planFromPass === null ? { plan: plan('t1') } : {};
-      this.reply('outcome' in own ? own : answer({ ...preset, ...own }));
+      this.reply('outcome' in own ? own : answer({ ...preset, ...own }), usage);
     }
     return this;
   }

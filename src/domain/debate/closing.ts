@@ -1,5 +1,6 @@
 import type { TraceRecord } from '../../contracts/memory.js';
 import { iso } from '../instant.js';
+import { isBudgetGone } from './calls.js';
 import { currentStatements, consensusOf, statementOf, votesOf } from './consensus.js';
 import { type DebateDraft, note, say, want } from './draft.js';
 import { factsOf } from './facts.js';
@@ -34,13 +35,15 @@ export const weighVotes = (draft: DebateDraft): void => {
   });
 };
 
-const whyNext = ({ consensus, refinements, setup }: DebateState, facts: DebateFacts, isAnother: boolean): string => {
+const whyNext = (debate: DebateState, facts: DebateFacts, isAnother: boolean): string => {
+  const { consensus, refinements, setup } = debate;
   const { refine_below: below, refinements: most } = setup.limits;
   if (facts.veto) return 'security vetoes the plan';
   if (!facts.wantsRefinement) return `consensus ${percent(consensus)} is at least ${below}`;
   if (isAnother)
     return `consensus ${percent(consensus)} is below ${below}, ${refinements} of ${most} further passes used`;
-  return refinements >= most ? `${refinements} of ${most} further passes are used up` : 'the budget is used up';
+  if (refinements >= most) return `${refinements} of ${most} further passes are used up`;
+  return isBudgetGone(debate) ? 'the budget is used up' : 'what is left of the budget does not pay for another pass';
 };
 
 /** Once per debate, from its last pass, after the consensus and before the decision (details 2.3). */

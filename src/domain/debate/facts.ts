@@ -14,7 +14,10 @@ export const factsOf = (debate: DebateState): DebateFacts => {
   const tasks = execution?.repairs.at(-1)?.tasks ?? plan.tasks;
   const failed = execution ? failureIn(execution) : null;
   return {
-    mayRefine: mayRefine(debate),
+    // Asked for in two states alone, and not for nothing: it takes the prompt of the next pass.
+    get mayRefine() {
+      return mayRefine(debate);
+    },
     wantsRefinement: !atLeast(consensus, limits.refine_below),
     veto: isVeto(security, limits.veto),
     securityValid: security?.valid ?? false,

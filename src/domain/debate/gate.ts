@@ -59,7 +59,7 @@ const noChanges = (debate: DebateState): string | null => {
   const { refinements, setup } = debate;
   return refinements >= setup.limits.refinements
     ? `${refinements} of ${setup.limits.refinements} further passes are used up (at most ${maxRefinements})`
-    : 'the budget for another pass is used up';
+    : 'what is left of the budget does not pay for another pass';
 };
 
 /** Asks people to approve what is about to run, from `now` on. */

@@ -74,6 +74,7 @@ export const setUpDebate = (
     approval: request.approval,
     plan: request.plan ?? { tasks: [] },
     budget: workLimits(request.budget),
+    passesArePaid: true,
   };
   if (request.approval.required) {
     const terms = approvalTerms(request.approval, identity.startedBy, identity.requiresAuthentication);

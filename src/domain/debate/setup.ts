@@ -38,6 +38,8 @@ export interface DebateSetup {
   /** The plan to start from; no tasks: the solution role proposes the first. */
   plan: Plan;
   budget: WorkLimits;
+  /** A further pass is begun only where what is left is likely to pay for it. Left out: it began before that was asked. */
+  passesArePaid?: true;
   /** The run that it is a step of, whose folder it works in, and where that is; left out: it is none. */
   ofRun?: { id: string; hostQueue: string };
   /** Who is told what becomes of it; left out: nobody. */

@@ -1,4 +1,5 @@
-import type { Operator } from '../../../src/domain/session/setup.js';
+import type { OpenDebateBody } from '../../../src/contracts/debate.js';
+import type { Amount, Operator } from '../../../src/domain/session/setup.js';
 import { reservedOf, spentOf } from '../../../src/domain/work-account.js';
 import { DebatePlay, plan, unreadable, answer } from '../../support/debate-play.js';
 
@@ -58,6 +59,27 @@ describe('the budget of a debate', () => {
     const play = limited(50).pass({ critic: against, optimizer: against });
     expect(play.debate).toMatchObject({ pass: 1, refinements: 0 });
     expect(play.told('consensus')).toMatchObject([{ next: 'decision', why: 'the budget is used up' }]);
+  });
+
+  test.each<[string, OpenDebateBody['budget'], Amount]>([
+    ['money', { max_usd: 1.2 }, { tokens: 1, usdMicros: 100_000 }],
+    ['tokens', { max_tokens: 1_299 }, { tokens: 100, usdMicros: 0 }],
+  ])('buys a further pass only where what is left of its %s is likely to pay for it', (_, budget, each) => {
+    const argued = { critic: { stance: 'against' as const, confidence: 0.9 } };
+    const play = new DebatePlay({ plan: plan('a'), budget }, { estimate: () => each }).open();
+    play.pass(argued, each).pass(argued, each);
+    expect(play.debate.pass).toBe(2);
+    expect(play.told('consensus').map(({ next }) => next)).toEqual(['another_pass', 'decision']);
+    expect(play.told('consensus')[1]?.why).toBe('what is left of the budget does not pay for another pass');
+    expect(abstentions(play)).toEqual([]);
+    expect(play.debate.decision?.decision).toBe('PROCEED');
+  });
+
+  test('that does not pay for another pass offers none to people either', () => {
+    const each = { tokens: 100, usdMicros: 0 };
+    const body = { plan: plan('a'), approval: { required: true }, budget: { max_tokens: 899 } };
+    const gate = new DebatePlay(body, { estimate: () => each }).open().pass({}, each).debate.approvals[0];
+    expect(gate?.request.options.map(({ value }) => value)).toEqual(['approve', 'reject']);
   });
 
   test('that runs out within a further pass rejects a plan that security has not seen again', () => {

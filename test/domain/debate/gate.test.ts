@@ -188,7 +188,7 @@ describe('a request for changes', () => {
       .pass();
     expect(options(play)).toEqual(['approve', 'reject']);
     play.feedback('request_changes');
-    expect(gate(play).refused[0]?.message).toContain('the budget for another pass is used up');
+    expect(gate(play).refused[0]?.message).toContain('what is left of the budget does not pay for another pass');
   });
 });
 
