@@ -82,6 +82,8 @@ type Called =
       message: string;
       text: string | null;
       usage: Amount;
+      /** Whether asking it again can help; left out: that is not known. */
+      retryable?: boolean;
       /** It took all the time that the budget had left. */
       isOutOfTime?: true;
     };
@@ -310,8 +312,8 @@ const callModel = async (
           if (late.aborted) return failed('ETIMEOUT', `no answer within ${timeoutMs} ms`, usage);
           if (endless.signal.aborted)
             return failed('EPROTO', `it said more than ${maxHeard} characters without coming to an answer`, usage);
-          const { code, message } = failureOf(error);
-          return failed(code, message, usage);
+          const { code, message, retryable } = failureOf(error);
+          return { ...failed(code, message, usage), ...(retryable !== undefined && { retryable }) };
         }
         const usage = paid(answered.usage);
         const bytes = jsonBytes(answered.answer) + jsonBytes((answered.calls ?? []) as unknown as Json);

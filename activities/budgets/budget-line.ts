@@ -70,7 +70,8 @@ export class BudgetLine {
     for (const { number, message } of refused) {
       // Lost on the way for a whole lease, it has been paid for by its number.
       if (message === null) this.line.askAnew(number);
-      else this.line.refuse(number, new ParleyError('EBUDGET', message, { retryable: false }));
+      // An operator may give the tenant more, and what asks again then goes on.
+      else this.line.refuse(number, new ParleyError('EBUDGET', message, { retryable: true }));
     }
   }
 }

@@ -32,7 +32,7 @@ export interface TenantBudgets {
   rulesOf(tenant: string): BudgetRules | null;
   /**
    * Settles once the call may be made; it has to be ended in any case.
-   * @throws ParleyError EBUDGET when the budget is used up, EDRAINING when the worker stops
+   * @throws ParleyError EBUDGET, which is retryable, when the budget is used up; EDRAINING when the worker stops
    * @throws what `signal` was aborted with
    */
   reserve(call: BudgetedCall, signal: AbortSignal): Promise<Reservation>;

@@ -3,7 +3,15 @@ import { approvalSchema } from './feedback.js';
 import { budgetSteps } from '../domain/ledger/state.js';
 import { agentStateNames, teamStateNames } from '../domain/team/state-names.js';
 import { contextCategorySchema } from './team.js';
-import { lifecycleSchema, linksSchema, spendSchema, timeUsedField, waitingSchema, workIdSchema } from './work.js';
+import {
+  lifecycleSchema,
+  linksSchema,
+  mayHelpSchema,
+  spendSchema,
+  timeUsedField,
+  waitingSchema,
+  workIdSchema,
+} from './work.js';
 
 export const agentStateSchema = z.enum(agentStateNames);
 export type AgentStateName = z.infer<typeof agentStateSchema>;
@@ -14,7 +22,9 @@ export type TeamStateName = z.infer<typeof teamStateSchema>;
 const count = z.number().int().min(0);
 const milliseconds = z.number().min(0);
 
-export const agentErrorSchema = z.strictObject({ code: z.string(), message: z.string() }).meta({ id: 'AgentError' });
+export const agentErrorSchema = z
+  .strictObject({ code: z.string(), message: z.string(), retryable: mayHelpSchema.optional() })
+  .meta({ id: 'AgentError' });
 export type AgentError = z.infer<typeof agentErrorSchema>;
 
 const budgetLimitsSchema = z.strictObject({

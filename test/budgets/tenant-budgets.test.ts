@@ -1,17 +1,29 @@
+import { type AskedOfProvider, startLimitedProvider } from '../../bench/limits/provider.js';
 import type { DebateStatus } from '../../src/contracts/debate-status.js';
 import type { FanOutStatus } from '../../src/contracts/fan-out-status.js';
 import type { RefinementStatus } from '../../src/contracts/refinement-status.js';
+import type { RunStatus } from '../../src/contracts/run-status.js';
 import type { SessionStatus } from '../../src/contracts/session-status.js';
 import type { TeamStatus } from '../../src/contracts/team-status.js';
 import type { TenantBudget, TenantBudgetList } from '../../src/contracts/tenant-budget.js';
 import { tenantBudgetId } from '../../src/domain/tenant-budget/messages.js';
+import { parleyTaskQueue } from '../../temporal/task-queue.js';
 import { aDebate, agrees, removeWorkspaces } from '../support/debate-bodies.js';
 import { aFanOut, anAgent, tasks } from '../support/fan-out-bodies.js';
+import { call, makeInstallation, until as untilAt } from '../support/installation.js';
 import { startModelServer, type ModelServer } from '../support/model-server.js';
+import { startOwnServer } from '../support/own-server.js';
 import { type Product, startProduct } from '../support/product.js';
 import { aRefinement } from '../support/refinement-bodies.js';
 import { runCli } from '../support/run-cli.js';
-import { aRun, session as sessionStep } from '../support/run-bodies.js';
+import {
+  aRun,
+  debate as debateStep,
+  fanOut as fanOutStep,
+  refinement as refinementStep,
+  session as sessionStep,
+  team as teamStep,
+} from '../support/run-bodies.js';
 import { lane } from '../support/session-bodies.js';
 import { says } from '../support/team-bodies.js';
 
@@ -20,10 +32,15 @@ const budgets = {
   racers: { max_tokens: 1_000 },
   poor: { max_tokens: 0 },
   asker: { max_tokens: 100, when_used_up: 'ask' },
+  lean: { max_tokens: 0 },
+  patient: { max_tokens: 100, when_used_up: 'ask' },
   lasting: { max_tokens: 101 },
   stopped: { max_tokens: 100, when_used_up: 'ask' },
   thrifty: { max_tokens: 50_000, cheaper_at: 0.01, cheaper_models: { dear: 'cheap' } },
 };
+
+/** Of a tenant whose worker dies. */
+const orphan = { orphan: { max_tokens: 300, lease_ms: 5_000 } };
 
 let one: Product;
 let other: Product;
@@ -118,6 +135,46 @@ describe('the budget of a tenant', () => {
     }
     for (const status of [session, refinement, debate, team, fanOut]) expect(JSON.stringify(status)).toContain(why);
     expect((await budgetOf('poor')).spent).toEqual({ tokens: 0, usd: '0' });
+  });
+
+  test('that is used up lets a run go on where it stands, once it has been given more and its step is tried again', async () => {
+    const steps = [
+      sessionStep('ask'),
+      refinementStep('write'),
+      fanOutStep('spread'),
+      debateStep('argue', { says: { analyst: [agrees(0.9)] } }),
+      teamStep('work', [says('a', ['done'])]),
+    ];
+    const ids = await Promise.all(
+      steps.map((step, at) => one.runs.start(aRun([step], { tenant: 'lean', work_id: `${at}` }))),
+    );
+    const failed = await Promise.all(ids.map((id) => other.runs.until(id, ({ lifecycle }) => lifecycle === 'waiting')));
+    const offered = failed.map(({ feedback }) => feedback.at(-1)!.request);
+    expect(offered.map(({ options }) => options.map(({ value }) => value))).toEqual(
+      steps.map(() => ['retry', 'abort']),
+    );
+    expect((await one.post('/v1/budgets/lean', { max_tokens: 1_000_000 })).status).toBe(200);
+    for (const [at, id] of ids.entries()) {
+      const given = { request_id: offered[at]!.request_id, response: 'retry', provided_by: 'anna' };
+      expect((await one.post(`/v1/runs/${id}/feedback`, given)).status).toBe(200);
+    }
+    const again = ({ lifecycle, phases }: RunStatus) =>
+      lifecycle !== 'running' && phases[0]!.steps[0]!.attempts.length === 2;
+    const ended = await Promise.all(ids.map((id) => other.runs.until(id, again)));
+    // The debate is argued, and has no tasks to carry out.
+    expect(ended.map(({ state, error }) => error?.code ?? state)).toEqual([
+      ...['completed', 'completed', 'completed', 'ECONSENSUS', 'completed'],
+    ]);
+  });
+
+  test('asks a person: a run whose step waits goes on by itself once it has been given more', async () => {
+    await one.run(aSession('patient', 100));
+    const waits = sessionStep('ask');
+    const id = await one.runs.start(aRun([waits], { tenant: 'patient', work_id: 'patient' }));
+    await until('patient', ({ state, calls }) => state === 'asking' && calls.waiting === 1);
+    expect(await one.runs.status(id)).toMatchObject({ lifecycle: 'running', waiting: { for: 'lane' } });
+    await other.post('/v1/budgets/patient', { max_tokens: 1_000 });
+    expect(await one.runs.until(id, ({ lifecycle }) => lifecycle !== 'running')).toMatchObject({ state: 'completed' });
   });
 
   test('asks a person: work waits, and goes on by what is answered', async () => {
@@ -226,5 +283,59 @@ describe('the budget of a tenant', () => {
       notes: expect.stringContaining('must be a number') as string,
     });
     expect(await parley('free')).toMatchObject({ code: 2, notes: expect.stringContaining('has no budget') as string });
+  });
+});
+
+describe('a worker that is killed with a call of a tenant in hand', () => {
+  test('has spent what it held, once its lease is over; its work goes on with another worker', async () => {
+    const provider = await startLimitedProvider();
+    const server = await startOwnServer();
+    const environment = {
+      PARLEY_TENANT_BUDGETS: JSON.stringify(orphan),
+      PARLEY_PRICES: JSON.stringify({ 'lab/*': { input: 1, output: 1 } }),
+      OPENAI_COMPATIBLE_API_KEY: 'none',
+    };
+    const address = process.env['TEST_TEMPORAL_ADDRESS'] ?? '';
+    const killed = makeInstallation({ ...environment, TEMPORAL_ADDRESS: address });
+    let heir: Product | null = null;
+    let release = (): void => {};
+    provider.held = new Promise((resolve) => (release = () => resolve()));
+    try {
+      const first = await killed.start();
+      const prompt = JSON.stringify({ tenant: 'orphan', tokens: 40, ms: 0 } satisfies AskedOfProvider);
+      const adapter = {
+        kind: 'openai-compatible',
+        provider: 'lab',
+        model: 'm',
+        base_url: provider.url,
+        max_tokens: 150,
+      };
+      const asked = { id: 'orphan', tenant: 'orphan', prompt, lanes: [{ lane_id: 'a', adapter }] };
+      expect((await call(first.url, '/v1/sessions', asked)).status).toBe(202);
+      const { held } = await untilAt<TenantBudget>(
+        first.url,
+        '/v1/budgets/orphan',
+        () => provider.arrivals.length === 1,
+      );
+      expect(held.tokens).toBeGreaterThan(150);
+      await killed.kill(first);
+      provider.held = Promise.resolve();
+      heir = await startProduct(environment, parleyTaskQueue);
+      const ended = await untilAt<SessionStatus>(
+        heir.url,
+        '/v1/sessions/orphan',
+        ({ lifecycle }) => lifecycle !== 'running',
+      );
+      expect([ended.state, ended.result?.answer]).toEqual(['COMPLETE', 'yes']);
+      const budget = await untilAt<TenantBudget>(heir.url, '/v1/budgets/orphan', ({ calls }) => calls.under_way === 0);
+      expect(budget).toMatchObject({ spent: { tokens: held.tokens + 40 }, held: { tokens: 0 }, calls: { waiting: 0 } });
+      expect(provider.arrivals).toHaveLength(2);
+    } finally {
+      release();
+      killed.remove();
+      await heir?.stop();
+      await server.stop();
+      await provider.close();
+    }
   });
 });

@@ -44,6 +44,8 @@ export type TurnEvent =
       text: string | null;
       usage: Amount;
       asked?: View;
+      /** Whether asking it again can help; left out: that is not known. */
+      retryable?: boolean;
       /** It took the time that the budget had left. */
       isOutOfTime?: true;
     }
@@ -152,7 +154,9 @@ const take = (draft: Draft, event: TurnEvent): void => {
       if (!isUnread && !isAsked(turn, event)) return;
       turn.spent = add(turn.spent, event.usage);
       turn.text = event.text;
-      if (!event.isOutOfTime) return draft.end({ type: 'thrown', code: event.code, message: event.message });
+      const { code, message, retryable } = event;
+      if (!event.isOutOfTime)
+        return draft.end({ type: 'thrown', code, message, ...(retryable !== undefined && { retryable }) });
       // Its team knows what follows of that: an end, or more time that a person gives.
       turn.brokenOff = (turn.brokenOff ?? 0) + 1;
       return draft.read();

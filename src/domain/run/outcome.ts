@@ -24,8 +24,11 @@ export const faultWith = (code: string, message: string): StepFault => ({
 
 type Reason = { code: string; retryable?: boolean | undefined } | null;
 
+/** A budget that can be given more, as that of a tenant: not that of the work itself. */
+const isRaisable = (reason: Reason): boolean => reason?.code === 'EBUDGET' && reason.retryable === true;
+
 const isFinal = (reason: Reason): boolean =>
-  reason !== null && (reason.retryable === false || finalCodes.has(reason.code));
+  reason !== null && (reason.retryable === false || (finalCodes.has(reason.code) && !isRaisable(reason)));
 
 /** Whether nobody that was asked would do better when asked again; where one might, all of it is worth another try. */
 const allFinal = (reasons: readonly Reason[]): boolean => reasons.length > 0 && reasons.every(isFinal);
@@ -64,7 +67,9 @@ const reasonsOf = (status: StartedStatus): Reason[] => {
 
 const faultOf = (status: StartedStatus, code: string, message: string): StepFault => {
   const fault = faultWith(code, message);
-  return { ...fault, retryable: fault.retryable && !allFinal(reasonsOf(status)) };
+  const reasons = reasonsOf(status);
+  const mayHelp = fault.retryable || (code === 'EBUDGET' && reasons.some(isRaisable));
+  return { ...fault, retryable: mayHelp && !allFinal(reasons) };
 };
 
 const amountOf = ({ tokens, usd }: { tokens: number; usd: string }): Amount => ({

@@ -5,7 +5,8 @@ import { canonicalJson } from '../canonical-json.js';
 /** How a turn of an agent came back: what it returned, what was thrown, or that it was stopped before its end. */
 export type TurnOutcome =
   | { type: 'returned'; value: Json }
-  | { type: 'thrown'; code: string; message: string }
+  /** `retryable`: whether asking the agent again can help; left out: that is not known. */
+  | { type: 'thrown'; code: string; message: string; retryable?: boolean }
   | { type: 'stopped'; message: string | null };
 
 /** What came of a turn. */
@@ -47,7 +48,10 @@ const isTrue = (value: Json | undefined): boolean => value === true || word(valu
  * has completed. Case and blanks do not count.
  */
 export const classifyOutcome = (outcome: TurnOutcome): TurnEnd => {
-  if (outcome.type === 'thrown') return { as: 'failed', error: { code: outcome.code, message: outcome.message } };
+  if (outcome.type === 'thrown') {
+    const { type: _, ...error } = outcome;
+    return { as: 'failed', error };
+  }
   if (outcome.type === 'stopped')
     return { as: 'cancelled', error: { code: 'aborted', message: outcome.message ?? abortedMessage } };
   const { value } = outcome;

@@ -85,6 +85,10 @@ describe('the work of a step', () => {
     barrier: { partial_mode: true, min_completion_ratio: 0.5, ratio },
     tasks: reasons.map((reason) => ({ state: reason ? 'FAILED' : 'RUNNING', reason })),
   });
+  const agents = (...errors: object[]) => ({
+    error: { code: 'EAGENTDOWN', message: 'no agent completed' },
+    agents: errors.map((error) => ({ state: 'FAILED', error })),
+  });
   /** `unheard`: why who of the five was not, in its only pass. */
   const debate = (unheard: Record<string, object>, result: object = {}) => ({
     lifecycle: 'completed',
@@ -100,11 +104,21 @@ describe('the work of a step', () => {
   const spent = { code: 'EBUDGET' };
   const refused = { code: 'EAGENTDOWN', retryable: false };
   const down = { code: 'EAGENTDOWN', retryable: true };
+  /** Of a tenant, whose budget can be given more. */
+  const raisable = { code: 'EBUDGET', retryable: true };
   test.each<[string, string, object, boolean]>([
     ['session', 'each of its lanes says that it cannot help', lanes(refused, refused), false],
     ['session', 'no lane is within its budget', lanes(spent), false],
     ['session', 'one lane may be there again', lanes(spent, down), true],
     ['session', 'one lane said nothing of it', lanes(refused, { code: 'EAGENTDOWN' }), true],
+    ['session', 'no lane is within the budget of its tenant', lanes(raisable, raisable), true],
+    ['session', 'one lane would be within the budget of its tenant', lanes(spent, raisable), true],
+    ['fan-out', 'too few tasks were within the budget of its tenant', tasks(0.2, raisable, raisable), true],
+    ['debate', 'security was not within the budget of its tenant', debate({ security: raisable }), true],
+    ['refinement', 'it was not within the budget of its tenant', { error: { ...raisable, message: 'used up' } }, true],
+    ['team', 'no agent was within the budget of its tenant', agents(raisable), true],
+    ['team', 'no agent was within its budget', agents(spent, spent), false],
+    ['refinement', 'it was not within its budget', { error: { ...spent, message: 'used up' } }, false],
     ['fan-out', 'too few tasks were within its budget', tasks(0.2, spent, spent), false],
     ['fan-out', 'a task had not ended', tasks(0.2, spent, null), true],
     ['fan-out', 'enough tasks were done, and what was made of them failed', tasks(0.8, spent), true],
