@@ -33,6 +33,13 @@ const stories: Record<string, Story> = {
   }),
   'failed-by-reasons': story({ fan_out: { tasks: [said('t1', failing('no'))] } }),
   'failed-by-timeout': story({ barrier: { timeout_ms: 1_000 }, fan_out: { tasks: [slow] } }),
+  'partial-by-time': story({ budget: { max_seconds: 4 }, fan_out: { tasks: [...fine, slow] } }),
+  'failed-by-time': story({ budget: { max_seconds: 1 }, fan_out: { tasks: [slow] } }),
+  'complete-one-by-one': story({
+    budget: { max_tokens: 100_000 },
+    agents: [{ agent_id: 'a', capabilities: [], adapter: { kind: 'command', argv: ['true'] } }],
+    fan_in: { conflict_resolution: 'orchestrator_decides', adapter: scripted({ decisions: [] }) },
+  }),
   'failed-unprepared': story({ fan_in: { aggregation_strategy: 'custom', function: 'nobody' } }),
   'failed-fan-in': story({ fan_in: { aggregation_strategy: 'select_best' } }),
   cancelled: story({ fan_out: { tasks: [...fine, slow] } }, async (product, id) => {

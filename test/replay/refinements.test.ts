@@ -1,4 +1,4 @@
-import { aRefinement, type RefinementOver } from '../support/refinement-bodies.js';
+import { aRefinement, type RefinementOver, usedUpByOne } from '../support/refinement-bodies.js';
 import { describeReplays, type Story } from '../support/replays.js';
 
 const story = (over: RefinementOver, act?: Story['act']): Story => ({
@@ -29,7 +29,8 @@ const stories: Record<string, Story> = {
   }),
   'aborted-critic-failed': story({ critiques: [0.5, 'no', 'never'] }),
   'aborted-generator-failed': story({ critiques: [0.5], generator: fails('one') }),
-  'aborted-budget': story({ critiques: [0.5], budget: { max_tokens: 40 } }),
+  'aborted-budget': story(usedUpByOne),
+  'aborted-time': story({ critiques: [0.5], budget: { max_seconds: 4 }, generator: slowSecond }),
   'failed-timeout': story({ loop_control: { iteration_timeout_ms: 300 }, generator: silent }),
   'failed-critic': story({ critic: fails() }),
   'failed-budget': story({ budget: { max_tokens: 0 } }),
