@@ -79,8 +79,7 @@ const refused = (error: unknown): Failed => {
 const unanswered = (why: NoAnswer, timeoutMs: number): Failed =>
   'late' in why
     ? failed('ETIMEOUT', `no answer within ${timeoutMs} ms`)
-    : // An agent's error says its code twice, in front of its words too.
-      { outcome: 'failed', ...why, message: why.message.replace(`${why.code}: `, '') };
+    : { outcome: 'failed', ...why };
 
 /** What an answer is worth: it may ask for nothing, and has to fit the schema. Large ones become artifacts. */
 const judged = async (input: WorkerInput, answer: Json, artifacts: ArtifactStore): Promise<WorkerOutcome> => {
