@@ -77,9 +77,7 @@ const refused = (error: unknown): Failed => {
   return failed(error.code, error.message);
 };
 const unanswered = (why: NoAnswer, timeoutMs: number): Failed =>
-  'late' in why
-    ? failed('ETIMEOUT', `no answer within ${timeoutMs} ms`)
-    : { outcome: 'failed', ...why };
+  'late' in why ? failed('ETIMEOUT', `no answer within ${timeoutMs} ms`) : { outcome: 'failed', ...why };
 
 /** What an answer is worth: it may ask for nothing, and has to fit the schema. Large ones become artifacts. */
 const judged = async (input: WorkerInput, answer: Json, artifacts: ArtifactStore): Promise<WorkerOutcome> => {
