@@ -332,8 +332,8 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
 type Ended = Pick<Extract<RunEvent, { type: 'STEP' }>, 'outcome' | 'waitedMs'>;
 
 const timeIn = (status: StartedStatus): TimeUsed | undefined => {
-  if (status.kind === 'team') return status.budget?.time;
-  return status.kind === 'debate' ? status.time : undefined;
+  if (status.kind === 'session') return undefined;
+  return status.kind === 'team' ? status.budget?.time : status.time;
 };
 
 /** How the work of a step ended; where it has a time of its own, with how long it has waited for persons. */

@@ -372,6 +372,34 @@ describeWithSandbox('two debates about one folder', () => {
   });
 });
 
+describeWithSandbox('a debate whose time is over', () => {
+  test('in the middle of a call ends that, and lets nobody else speak', async () => {
+    const ended = await run(aDebate({ after_ms: 60_000, budget: { max_seconds: 2 } }));
+    expect(ended.statements.map(({ stance, failure }) => [stance, failure?.code])).toEqual(
+      Array.from({ length: 5 }, () => ['abstain', 'EBUDGET']),
+    );
+    expect([outcomes(ended), ended.time?.left_ms, ended.time?.ends_at]).toEqual([['REJECT', 'blocked'], 0, null]);
+  });
+
+  test('in the middle of a task ends that, heals nothing, and takes back what was done', async () => {
+    const path = makeWorkspace({ keep: 'kept' });
+    const before = listing(path);
+    const solution = [
+      proposes(sh('done', 'rm keep', { undo: { argv: ['true'] } }), sh('slow', 'sleep 60', { depends_on: ['done'] })),
+    ];
+    const ended = await run(aDebate({ workspace: { path }, says: { solution }, budget: { max_seconds: 12 } }));
+    expect([outcomes(ended), ran(ended)]).toEqual([
+      ['PROCEED', 'rolled_back'],
+      ['done succeeded 0', 'slow failed 0'],
+    ]);
+    expect(ended.repairs.map(({ given_up }) => given_up?.because)).toEqual(['budget']);
+    expect(ended.result?.budget_note).toBe(
+      'for want of budget (max_tokens 100000, max_seconds 12) these did not speak: critic for a diagnosis',
+    );
+    expect(listing(path)).toBe(before);
+  });
+});
+
 describeWithSandbox('a cancel', () => {
   const slow = sh('slow', 'echo begun > begun; sleep 60');
 

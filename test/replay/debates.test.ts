@@ -56,6 +56,15 @@ const stories: Record<string, Story> = {
   })),
   'blocked-by-a-person': story(() => ({ says: { solution: [fine] }, approval: gated }), answer('reject')),
   'blocked-by-time': story(() => ({ says: { solution: [fine] }, approval: { required: true, timeout_ms: 300 } })),
+  'blocked-out-of-time': story(() => ({ after_ms: 60_000, budget: { max_seconds: 2 } })),
+  'rolled-back-out-of-time': story(() => ({
+    says: { solution: [proposes(sh('a', 'true'), sh('slow', 'sleep 60', { depends_on: ['a'] }))] },
+    budget: { max_seconds: 12 },
+  })),
+  'succeeded-in-time': story(
+    () => ({ says: { solution: [fine] }, approval: gated, budget: { max_seconds: 600 } }),
+    answer('approve'),
+  ),
   'rolled-back': story(() => ({ says: { solution: [failing], critic: noDiagnosis } })),
   'rollback-incomplete': story(() => ({
     says: {

@@ -1,7 +1,7 @@
-import { removeWorkspaces } from '../support/debate-bodies.js';
+import { proposes, removeWorkspaces, sh as task } from '../support/debate-bodies.js';
 import type { RunStatus } from '../../src/contracts/run-status.js';
 import { describeReplays, type Story } from '../support/replays.js';
-import { aRun, asks, fanOut, refinement, session, sh } from '../support/run-bodies.js';
+import { aRun, asks, debate, fanOut, refinement, session, sh } from '../support/run-bodies.js';
 
 type Steps = Parameters<typeof aRun>[0];
 
@@ -16,11 +16,12 @@ const answered =
       await product.post(`/v1/runs/${id}/feedback`, { request_id, response, comment: 'as told', provided_by: 'anna' });
     }
   };
-const story = (steps: Steps, act?: Story['act']): Story => ({
-  start: (product, id) => product.runs.start({ ...aRun(steps), id }),
+const story = (steps: Steps, act?: Story['act'], more: Parameters<typeof aRun>[1] = {}): Story => ({
+  start: (product, id) => product.runs.start({ ...aRun(steps, more), id }),
   ...(act && { act }),
 });
 const gate = { prompt: 'Good?' };
+const inSeconds = (max_seconds: number) => ({ budget: { max_seconds } });
 const choice = { type: 'choice' as const, options: ['left', 'right'] };
 
 const stories: Record<string, Story> = {
@@ -33,6 +34,13 @@ const stories: Record<string, Story> = {
   rejected: story([sh('a', 'true', { gate })], answered('reject')),
   aborted: story([sh('a', 'exit 1')], answered('abort')),
   expired: story([asks('sure', { timeout_ms: 500 })]),
+  'completed-in-time': story(
+    [sh('a', 'true', { gate }), debate('plan', { says: { solution: [proposes(task('t', 'true'))] } })],
+    answered('approve'),
+    inSeconds(600),
+  ),
+  'out-of-time-in-a-session': story([session('slow', {}, 'late', 60_000)], answered('abort'), inSeconds(8)),
+  'out-of-time-in-a-command': story([sh('slow', 'sleep 60')], answered('abort'), inSeconds(8)),
   'cancelled-in-a-step': story([session('slow', {}, 'late', 60_000)], async (product, id) => {
     await product.runs.until(id, ({ phases }) => phases[0]?.steps[0]?.attempts[0]?.work_id != null);
     await product.post(`/v1/runs/${id}/cancel`);

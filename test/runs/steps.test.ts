@@ -107,6 +107,71 @@ describeWithSandbox('a run', () => {
     expect(child).toMatchObject({ lifecycle: 'cancelled' });
   });
 
+  test('whose time is over ends what is under way, hears what that used, and can only be aborted', async () => {
+    const budget = { max_seconds: 8 };
+    const slowLane = { after_ms: 60_000, final: 'late', usage: { tokens: 7, usd: 0 } };
+    const lanes = [
+      { lane_id: 'a', adapter: { kind: 'scripted', script: [{ final: 'blue', usage: { tokens: 5, usd: 0 } }] } },
+      { lane_id: 'b', adapter: { kind: 'scripted', script: [slowLane] } },
+    ];
+    const waits = {
+      kind: 'session' as const,
+      with: { prompt: 'Which colour?', lanes },
+    };
+    const ids = await Promise.all(
+      [
+        [session('slow', waits), sh('never', 'true')],
+        [sh('slow', 'sleep 60', { on_error: 'ask' }), sh('never', 'true')],
+      ].map((steps) => product.runs.start(aRun(steps, { budget }))),
+    );
+    const [ofSession, ofCommand] = await Promise.all(
+      ids.map((id) => product.runs.until(id, ({ lifecycle }) => lifecycle === 'waiting')),
+    );
+    for (const status of [ofSession, ofCommand]) {
+      expect(status?.error).toMatchObject({ code: 'EBUDGET', step: 'slow', retryable: false });
+      expect(status?.error?.message).toMatch(/^the run's budget of 8 seconds is used up: /);
+      expect(status?.feedback.at(-1)?.request.options.map(({ value }) => value)).toEqual(['abort']);
+      expect(status?.time).toMatchObject({ max_ms: 8_000, left_ms: 0, ends_at: null });
+      expect(status?.phases[0]?.steps[1]?.attempts).toEqual([]);
+    }
+    expect([ofSession?.state, ofCommand?.state]).toEqual(['error', 'awaiting_feedback']);
+    // A cancel of Temporal's would not tell what the first lane used.
+    expect(ofSession?.spend.tokens).toBeGreaterThanOrEqual(5);
+    const { body: child } = await product.get(`/v1/sessions/${ids[0]}.build.slow`);
+    expect(child).toMatchObject({ lifecycle: 'cancelled' });
+  });
+
+  test('does not count what people are waited for, at its gates and at those of a debate that it has started', async () => {
+    const solution = [proposes(task('t', 'true'))];
+    const approval = { required: true };
+    const budget = { max_seconds: 600 };
+    const steps = [[asks('sure')], [debate('plan', { says: { solution }, approval })]];
+    const [own, ofDebate] = await Promise.all(steps.map((of) => product.runs.start(aRun(of, { budget }))));
+    const approve = async (path: string): Promise<void> => {
+      const { body } = await product.get(path);
+      const { request_id } = (body as RunStatus).feedback.at(-1)!.request;
+      await product.post(`${path}/feedback`, { request_id, response: 'approve', provided_by: 'anna' });
+    };
+    const notCounted = ({ started_at: from, ended_at: to, time }: RunStatus): number =>
+      Date.parse(to ?? '') - Date.parse(from) - (time?.elapsed_ms ?? Infinity);
+
+    const waiting = await product.runs.until(own!, ({ lifecycle }) => lifecycle === 'waiting');
+    expect(waiting.time?.ends_at).toBeNull();
+    const ownSince = Date.now();
+    const plan = `${ofDebate}.build.plan`;
+    await product.runs.until(ofDebate!, ({ phases }) => phases[0]?.steps[0]?.attempts[0]?.work_id === plan);
+    await product.debates.until(plan, ({ waiting: on }) => on?.for === 'person');
+    const debateSince = Date.now();
+    await approve(`/v1/runs/${own}`);
+    const ended = await product.runs.until(own!, ({ lifecycle }) => lifecycle === 'completed');
+    expect(notCounted(ended)).toBeGreaterThanOrEqual(debateSince - ownSince);
+    const leastMs = Date.now() - debateSince;
+    await approve(`/v1/debates/${plan}`);
+    expect(
+      notCounted(await product.runs.until(ofDebate!, ({ lifecycle }) => lifecycle === 'completed')),
+    ).toBeGreaterThanOrEqual(leastMs);
+  });
+
   test('whose branch is in use asks what to do, and goes on once that has ended', async () => {
     const repo = repository({ 'a.txt': 'one\n' });
     const workspace = { repo, branch: 'fix/124' };

@@ -47,6 +47,27 @@ describe('POST /v1/runs refuses', () => {
         /^phases\[0\]\.steps\[2\]\.gate\.options: must be listed/,
       ],
     ],
+    ...(
+      [
+        [0, 'must be at least 1; got 0'],
+        [-1, 'must be at least 1; got -1'],
+        [1.5, 'must be a whole number; got 1.5'],
+        ['1', 'must be a whole number from 1 to 31536000; got "1"'],
+        [31_536_001, 'must be at most 31536000; got 31536001'],
+      ] as const
+    ).map(([max_seconds, message]): [string, unknown, RegExp[]] => [
+      `a time of ${JSON.stringify(max_seconds)} seconds, its own and of a debate`,
+      { ...aRun([debate('plan', { budget: { max_seconds } as never })]), budget: { max_seconds } },
+      [
+        new RegExp(`^${at}\\.with\\.budget\\.max_seconds: ${message}$`),
+        new RegExp(`^budget\\.max_seconds: ${message}$`),
+      ],
+    ]),
+    [
+      'a time of a session',
+      withStep(session('a', { with: { ...session('a').with, budget: { max_seconds: 9 } } })),
+      [new RegExp(`^${at}\\.with\\.budget\\.max_seconds: unknown field "max_seconds"; it takes max_tokens, max_usd$`)],
+    ],
     ['a step that is a run', withStep({ name: 'a', kind: 'run' }), [new RegExp(`^${at}\\.kind: cannot be run`)]],
     ['a gate that asks nothing', withStep({ name: 'a', kind: 'gate' }), [new RegExp(`^${at}\\.gate: is missing`)]],
     [

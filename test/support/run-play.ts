@@ -4,11 +4,13 @@ import type { FeedbackRequest, GivenFeedback } from '../../src/contracts/feedbac
 import type { Json } from '../../src/contracts/frames.js';
 import type { RunResult } from '../../src/contracts/run-status.js';
 import { openDebateSchema } from '../../src/contracts/debate.js';
+import { openSessionSchema } from '../../src/contracts/session.js';
 import { openRefinementSchema } from '../../src/contracts/refinement.js';
 import { commandStepSchema } from '../../src/contracts/run.js';
 import type { RunEffect, RunEvent, RunPending, StepFault } from '../../src/domain/run/effects.js';
 import { nextDue, stepRun } from '../../src/domain/run/run.js';
 import { setUpDebate } from '../../src/domain/debate/set-up-debate.js';
+import { setUpSession } from '../../src/domain/session/set-up-session.js';
 import { setUpRefinement } from '../../src/domain/refinement/set-up-refinement.js';
 import { setUpRun, type StepSetUp } from '../../src/domain/run/set-up-run.js';
 import { openRequest, openRunState, type RunState } from '../../src/domain/run/state.js';
@@ -25,7 +27,8 @@ export const debateWith = {
   workspace: { path: '/srv/project' },
   roles: { analyst: role, solution: role, critic: role, security: role, optimizer: role },
 };
-const presetWith = { gate: {}, refinement: refinementWith, debate: debateWith };
+const sessionWith = { prompt: 'Which?', lanes: [{ lane_id: 'a', adapter }] };
+const presetWith = { gate: {}, refinement: refinementWith, debate: debateWith, session: sessionWith };
 
 /** A step by its name: a command, unless `more` says otherwise. */
 export const aStep = (name: string, more: Partial<Step> = {}): Step => ({
@@ -54,6 +57,12 @@ const faultsOf = (error: { issues: { path: PropertyKey[]; message: string }[] })
 /** Steps are set up as in the product, for the kinds that these tests play with. */
 export const stepSetUp: StepSetUp = {
   started: (kind, body, identity) => {
+    if (kind === 'session') {
+      const read = openSessionSchema.safeParse(body);
+      if (!read.success) return faultsOf(read.error);
+      const setup = setUpSession(read.data, { ...identity, webUiUrl: `http://ui/${identity.id}` }, freeOperator);
+      return { work: { kind, setup, request: body, bodyHash: 'hash', summary: 'session' } };
+    }
     if (kind === 'debate') {
       const read = openDebateSchema.safeParse(body);
       if (!read.success) return faultsOf(read.error);

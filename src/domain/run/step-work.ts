@@ -38,7 +38,7 @@ export const budgetRefusal = (run: RunState, now: number): string | null => {
 };
 
 /** Kinds of work that time is a limit of: they end themselves, and know when they wait for persons. */
-const timedKinds: ReadonlySet<StepWork['kind']> = new Set(['debate']);
+const timedKinds: ReadonlySet<StepWork['kind']> = new Set(['debate', 'refinement', 'team', 'fan-out']);
 export const hasOwnTime = ({ kind }: Pick<StepWork, 'kind'>): boolean => timedKinds.has(kind);
 
 /** What is left of the run's budget as a try begins; null: no limit. */
@@ -50,6 +50,9 @@ const timedLimits = (limits: BudgetLimits, own: number | undefined, left: number
   const maxMs = least(own ?? null, left);
   return maxMs === null ? limits : { ...limits, maxMs };
 };
+
+/** Of a team, whose limits people are asked to raise in whole seconds. */
+const inWholeSeconds = (ms: number | null): number | null => (ms === null ? null : Math.ceil(ms / 1000) * 1000);
 
 /** A command has at most `leftMs`. */
 const withTimeout = (task: Task, leftMs: number): Task => ({
@@ -95,7 +98,11 @@ const started = (
     }
     case 'refinement': {
       const { setup } = work;
-      return { ...work, setup: { ...setup, ...identity, budget: limits, task: withComments(setup.task, comments) } };
+      const task = withComments(setup.task, comments);
+      return {
+        ...work,
+        setup: { ...setup, ...identity, budget: timedLimits(limits, setup.budget.maxMs, left.maxMs), task },
+      };
     }
     case 'team': {
       const { setup } = work;
@@ -109,7 +116,7 @@ const started = (
         setup: {
           ...setup,
           ...identity,
-          budget: { ...setup.budget, ...limits },
+          budget: { ...setup.budget, ...timedLimits(limits, setup.budget.maxMs, inWholeSeconds(left.maxMs)) },
           agents,
           ...(workspace && { workspace }),
         },
@@ -118,7 +125,10 @@ const started = (
     case 'fan-out': {
       const { setup } = work;
       const tasks = setup.tasks.map((task) => ({ ...task, prompt: withComments(task.prompt, comments) }));
-      return { ...work, setup: { ...setup, ...identity, budget: limits, tasks } };
+      return {
+        ...work,
+        setup: { ...setup, ...identity, budget: timedLimits(limits, setup.budget.maxMs, left.maxMs), tasks },
+      };
     }
   }
 };

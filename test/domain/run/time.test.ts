@@ -77,14 +77,15 @@ describe('the time of a run', () => {
     expect(timeout(2)).toBe(29_500);
   });
 
-  test('is the limit of a debate that begins, where its own is longer, and that ends itself', () => {
-    const at = timed(aStep('a'), aStep('b', { kind: 'debate' }))
-      .after(45_000)
-      .done();
-    expect(stepWork(at.run, 1, 1)).toMatchObject({ kind: 'debate', setup: { budget: { maxMs: 15_000 } } });
+  test.each(['debate', 'refinement'] as const)('is the limit of a %s that begins, which ends itself', (kind) => {
+    const at = timed(aStep('a'), aStep('b', { kind })).after(45_000).done();
+    expect(stepWork(at.run, 1, 1)).toMatchObject({ kind, setup: { budget: { maxMs: 15_000 } } });
     expect(nextDue(at.run)).toBeNull();
     at.after(20_000).take({ type: 'TICK' });
-    expect(at.effects.map(({ type }) => type)).not.toContain('end_work');
+    expect(at.effects.map(({ type }) => type)).not.toContain('stop');
+  });
+
+  test('is no limit of a debate whose own is less', () => {
     const own = timed(aStep('a', { kind: 'debate', with: { ...debateWith, budget: { max_seconds: 10 } } }));
     expect(stepWork(own.run, 0, 1)).toMatchObject({ setup: { budget: { maxMs: 10_000 } } });
     const alone = started([aStep('a', { kind: 'debate', with: { ...debateWith, budget: { max_seconds: 10 } } })]);
@@ -129,7 +130,7 @@ describe('the time of a run', () => {
   });
 
   test('that is over ends work without a time of its own by its id, and what that used is spent', () => {
-    const at = timed(aStep('a', { kind: 'refinement' }));
+    const at = timed(aStep('a', { kind: 'session' }));
     at.take({ type: 'BEGUN', id: at.pending.id, workId: 'run-1.build.a' }).wait();
     expect(at.effects.at(-1)).toEqual({ type: 'end_work', workId: 'run-1.build.a' });
     ends(at, { outcome: 'stopped', usage: { tokens: 7, usdMicros: 0 } });
