@@ -10,6 +10,7 @@ import type { Role } from '../../src/contracts/access.js';
 import { roles } from '../../src/contracts/access.js';
 import { permit, tenantFor, visibleTo } from '../../src/gateway/access.js';
 import { routes } from '../../src/gateway/routes/index.js';
+import { teamStatusExample } from '../../src/gateway/routes/team-examples.js';
 import { aSession, createRig } from './rig.js';
 
 const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex');
@@ -45,6 +46,13 @@ describe('a role', () => {
     expect((await get('/v1/sessions/there', role)).status).toBe(look);
     expect((await post('/v1/sessions', role, aSession({ id: 'mine' }))).status).toBe(start);
     expect((await post('/v1/sessions/there/cancel', role)).status).toBe(cancel);
+  });
+
+  test.each<Role>(['viewer', 'approver'])('%s may wait for the agents of a team, which only looks', async (role) => {
+    const { post, ports } = rigWith();
+    ports.teams.status = async () => ({ ...teamStatusExample, agents: [] });
+    expect((await post('/v1/teams/crew/wait', role, { timeout_ms: 0 })).status).toBe(200);
+    expect((await post('/v1/teams/crew/close', role)).status).toBe(403);
   });
 
   test('that does not suffice is told with those that do', async () => {

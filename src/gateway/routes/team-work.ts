@@ -44,6 +44,8 @@ const wait = route({
   description:
     'Until each has ended, or has nothing to do. A timeout stops nothing: it answers `timeout` with the agents as they are. Paused agents have not ended.',
   headers: z.object({}),
+  // It only looks.
+  needs: 'read',
   body: waitAgentsSchema,
   bodyExample: { agent_ids: ['reader'], timeout_ms: 30_000 },
   responses: {
