@@ -86,6 +86,8 @@ type Called =
       retryable?: boolean;
       /** It took all the time that the budget had left. */
       isOutOfTime?: true;
+      /** Nothing of that was left, so that the model was not asked. */
+      isUnasked?: true;
     };
 
 export interface AskModelPorts extends ToldCallPorts, StopHintPorts {
@@ -277,7 +279,7 @@ const callModel = async (
             usage,
           });
         };
-        const outOfTime = (usage: Amount): Called => ({
+        const outOfTime = (usage: Amount): Extract<Called, { type: 'failed' }> => ({
           ...failed('EBUDGET', 'the time that its budget had left was over', usage),
           isOutOfTime: true,
         });
@@ -291,7 +293,7 @@ const callModel = async (
         const faults = read.overrides.model === undefined ? [] : pricedCall(operator, tenant, adapter).faults;
         if (faults.length > 0)
           return failed('invalid_request', `model_overrides.model: ${faults.join('; ')}`, noAmount);
-        if (leftMs === 0) return outOfTime(noAmount);
+        if (leftMs === 0) return { ...outOfTime(noAmount), isUnasked: true };
         let answered: Answered;
         try {
           const folder = await folderFor(input, ports);

@@ -257,10 +257,19 @@ export class AgentTurns {
   private async start(turn: Turn, view: ContextView, call: Pick<RunTurn, 'model' | 'timeLeftMs'>): Promise<void> {
     const { agentId, run } = turn;
     const epoch = this.options.epoch();
+    const beganAt = Date.now();
     try {
       const place = this.needsPlace(agentId) ? await this.place() : noPlace;
       const tellsEnd = this.isMoving;
-      const start = turnStart(this.options.state(), turn, view, { epoch, place, tellsEnd, ...call });
+      const { timeLeftMs } = call;
+      const start = turnStart(this.options.state(), turn, view, {
+        epoch,
+        place,
+        tellsEnd,
+        ...call,
+        // Folders of tools are made on the time of the call.
+        ...(timeLeftMs !== undefined && { timeLeftMs: Math.max(0, timeLeftMs - (Date.now() - beganAt)) }),
+      });
       if (!start) throw new Error(`agent ${agentId} was cleaned up before it began`);
       const child = await startChild<typeof agent>(agentWorkflowType, {
         workflowId: this.idOf(agentId, run),

@@ -333,7 +333,11 @@ describe('an agent', () => {
   test.each<[string, Partial<AskModelInput>, object]>([
     ['that is less than its own', { timeLeftMs: 500 }, { ...outOfTime, text: 'blue, si' }],
     ['that is more than its own', { timeLeftMs: 60_000, timeoutMs: 500 }, { code: 'ETIMEOUT', text: 'blue, si' }],
-    ['of which nothing is left', { timeLeftMs: 0 }, { ...outOfTime, text: null, usage: { tokens: 0, usdMicros: 0 } }],
+    [
+      'of which nothing is left',
+      { timeLeftMs: 0 },
+      { ...outOfTime, isUnasked: true, text: null, usage: { tokens: 0, usdMicros: 0 } },
+    ],
   ])('has the time of its budget %s', async (_, given, outcome) => {
     expect(await askAgent(script({ partial: 'blue, si' }), given)).toMatchObject(outcome);
   });

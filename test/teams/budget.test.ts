@@ -205,12 +205,12 @@ describe('the budget of a team', () => {
   });
 
   test('ends a call that takes all of its time, with what it had said, and asks for more time where it is to', async () => {
-    const limit = { max_seconds: 1, warn_at: 0.5 };
     const id = await product.teams.start({
       agents: [
-        hangs('a', 'a thinks', { budget: limit }),
+        hangs('a', 'a thinks', { budget: { max_seconds: 1, warn_at: 0.5 } }),
         says('b', [{ partial: 'b thinks' }, { after_ms: 600_000, final: 'never' }, 'b is done'], {
-          budget: { ...limit, when_used_up: 'ask' },
+          // Enough to be asked once, on a slow machine, too: what is not asked would be the first that it says.
+          budget: { max_seconds: 3, warn_at: 0.5, when_used_up: 'ask' },
         }),
         says('c', ['three']),
       ],
@@ -224,12 +224,12 @@ describe('the budget of a team', () => {
       {
         state: 'RUNNING',
         waiting: { for: 'budget' },
-        budget: { max_seconds: 1, state: 'asking', time: { left_ms: 0, ends_at: null } },
+        budget: { max_seconds: 3, state: 'asking', time: { left_ms: 0, ends_at: null } },
       },
       { result: 'three' },
     ]);
     const shown = await runCli({ PARLEY_URL: product.url }, ['team', 'show', id]);
-    expect(shown.out).toMatch(/b.*agent, 1 turn, \$0, [\d.]+ s of 1 s/);
+    expect(shown.out).toMatch(/b.*agent, 1 turn, \$0, [\d.]+ s of 3 s/);
     expect(shown.out).toMatch(/it was at work for [\d.]+ s\n/);
     const { request_id: request } = waits.asked_budget!;
     const given = (seconds: number) => ({
@@ -238,7 +238,7 @@ describe('the budget of a team', () => {
       limits: { max_seconds: seconds },
       provided_by: 'anna',
     });
-    const low = await product.post(`/v1/teams/${id}/feedback`, given(1));
+    const low = await product.post(`/v1/teams/${id}/feedback`, given(3));
     expect([low.status, JSON.stringify(low.body)]).toEqual([
       422,
       expect.stringMatching(/max_seconds must be at least/),

@@ -48,6 +48,8 @@ export type TurnEvent =
       retryable?: boolean;
       /** It took the time that the budget had left. */
       isOutOfTime?: true;
+      /** Nothing of that was left, so that its model was not asked. */
+      isUnasked?: true;
     }
   | { type: 'CALLED'; callId: string; answer: Json }
   /** A person has approved this call. */
@@ -158,7 +160,8 @@ const take = (draft: Draft, event: TurnEvent): void => {
       if (!event.isOutOfTime)
         return draft.end({ type: 'thrown', code, message, ...(retryable !== undefined && { retryable }) });
       // Its team knows what follows of that: an end, or more time that a person gives.
-      turn.brokenOff = (turn.brokenOff ?? 0) + 1;
+      if (event.isUnasked) turn.round -= 1;
+      else turn.brokenOff = (turn.brokenOff ?? 0) + 1;
       return draft.read();
     }
     case 'ALLOWED': {

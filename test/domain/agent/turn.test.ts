@@ -112,6 +112,13 @@ describe('a turn of an agent', () => {
     expect(play.says('Blue.').turn).toMatchObject({ outcome: { type: 'returned', value: 'Blue.' }, round: 2 });
   });
 
+  test('does not count a call for which no time was left, so that its model was not asked', () => {
+    const late = { type: 'FAILED' as const, code: 'EBUDGET', message: 'over', text: null, usage: noAmount };
+    const play = new TurnPlay({ maxRounds: 1 }).take({ ...late, round: 1, isOutOfTime: true, isUnasked: true });
+    expect(play.done('ask_model').at(-1)).toMatchObject({ round: 1, read: { step: 1 } });
+    expect(play.says('Blue.').turn).toMatchObject({ outcome: { type: 'returned', value: 'Blue.' }, round: 1 });
+  });
+
   test('asks with the time that its team names, and with none where it names none later', () => {
     const play = new TurnPlay().says('', [call('x')]).called('call-1-1-1', 'one');
     play.asked = null;
