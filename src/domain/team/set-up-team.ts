@@ -4,7 +4,7 @@ import { approvalFaults } from '../approval.js';
 import { usualCharacters } from '../budget.js';
 import { approvalFields, approvalTerms } from '../debate/approval-terms.js';
 import type { DebateIdentity, PathFault } from '../debate/set-up-debate.js';
-import { type PricedCall, pricedCall } from '../priced-call.js';
+import { pricedCall } from '../priced-call.js';
 import type { Operator } from '../session/setup.js';
 import type { CallPrice, CheaperModel } from './accounts.js';
 import { answering } from './answering.js';
@@ -24,17 +24,11 @@ export interface TeamOperator extends Operator {
 /** Scripts, simulations and hosted models end where they are told to; of whoever else answers nobody knows what it will use. */
 const capped: readonly Adapter['kind'][] = ['scripted', 'simulated', 'openai', 'anthropic', 'openai-compatible'];
 
-/** A script that says nothing of what it uses is counted by the characters of question and answer (approximateTokens). */
-const withPrompt = (priced: PricedCall, adapter: Adapter): PricedCall => {
-  if (adapter.kind !== 'scripted' || adapter.script.some(({ usage }) => usage !== undefined)) return priced;
-  return { ...priced, per1000Characters: { ...priced.per1000Characters, tokens: 1000 / usualCharacters } };
-};
-
 /** What calls of an agent's model may use, as a rule and at most. */
 const priceOf = (operator: Operator, tenant: string, adapter: Adapter): CallPrice => ({
-  likely: withPrompt(pricedCall(operator, tenant, adapter).priced, adapter),
+  likely: pricedCall(operator, tenant, adapter).priced,
   // The answer at its longest: its mean and two deviations.
-  most: withPrompt(pricedCall(operator, tenant, adapter, 'gold').priced, adapter),
+  most: pricedCall(operator, tenant, adapter, 'gold').priced,
   isCapped: capped.includes(adapter.kind),
   ...((adapter.kind === 'scripted' || adapter.kind === 'simulated') && { leastCharacters: usualCharacters }),
 });
