@@ -12,7 +12,7 @@ import { FeedbackHistory } from './feedback-history.js';
 import { isEnded, percent, sentence } from './model.js';
 import { Course, FactList, toneOf } from './parts.js';
 import { StepLine } from './step-line.js';
-import { counted } from './units.js';
+import { counted, timeUsedWords } from './units.js';
 import { Timeline, useFocusAfter, useWork, WorkPage } from './work-view.js';
 
 /** The latest words of a text. */
@@ -56,6 +56,7 @@ const Brief = ({ model }) => {
         ['Sandbox', sandboxWords(status.sandbox)],
         ['Locks', locks.join(', ')],
         ['Tags', tags.map(({ tag, score }) => `${tag} ${percent(score)}`).join(', ')],
+        ['Time', status.time && timeUsedWords(status.time)],
       ]}
     />
   </div>`;

@@ -8,7 +8,7 @@ import { Phases } from './run-steps.js';
 import { announcement, describeEvent, nowWords, requestTitles, stepName } from './run-words.js';
 import { StepLine } from './step-line.js';
 import { StepOutput } from './step-output.js';
-import { spentWords } from './units.js';
+import { spentWords, timeUsedWords } from './units.js';
 import { Timeline, useFocusAfter, useWork, WorkPage } from './work-view.js';
 
 export const titleOf = ({ work_id: workId }) => `Run ${workId}`;
@@ -67,7 +67,7 @@ const Outcome = ({ status, isLive }) => {
 const placeOf = ({ phase, step }) => (phase === null ? 'the folder' : stepName(phase, step));
 
 const Brief = ({ status }) => {
-  const { workspace, spend } = status;
+  const { workspace, spend, time } = status;
   const { path, from, branch } = workspace;
   return html`<div class="facts brief">
     <${FactList}
@@ -76,6 +76,7 @@ const Brief = ({ status }) => {
         ['Made of', from ? html`<code>${from}</code>` : path && 'nothing: it began empty'],
         ['Branch', branch && html`<code>${branch}</code>`],
         ['Spent', spentWords(spend)],
+        ['Time', time && timeUsedWords(time)],
       ]}
     />
   </div>`;
