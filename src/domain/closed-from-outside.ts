@@ -1,4 +1,4 @@
-import type { Lifecycle } from '../contracts/work.js';
+import type { Lifecycle, TimeUsed } from '../contracts/work.js';
 
 interface OutsideFault {
   code: 'EAGENTDOWN' | 'EPREEMPT';
@@ -11,6 +11,7 @@ interface Closable {
   waiting: object | null;
   error: object | null;
   ended_at: string | null;
+  time?: TimeUsed | undefined;
 }
 
 /** Whether work that Temporal closed so has failed; else it was cancelled. @param how TERMINATED, FAILED, TIMED_OUT */
@@ -27,6 +28,7 @@ export const closedFromOutside =
     ...status,
     lifecycle: hasFailedOutside(how) ? 'failed' : 'cancelled',
     waiting: null,
+    ...(status.time && { time: { ...status.time, ends_at: null } }),
     error:
       status.error ??
       errorOf(

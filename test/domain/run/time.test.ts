@@ -1,5 +1,6 @@
 import { openRunSchema } from '../../../src/contracts/run.js';
 import { runStatusSchema } from '../../../src/contracts/run-status.js';
+import { closedRun } from '../../../src/domain/run/closed-run.js';
 import type { StepOutcome } from '../../../src/domain/run/effects.js';
 import { forkRun } from '../../../src/domain/run/fork.js';
 import { isOver, nextDue } from '../../../src/domain/run/run.js';
@@ -168,6 +169,12 @@ describe('the time of a run', () => {
     expect(stepWork(at.run, 2, 2)).toMatchObject({ task: { limits: { timeout_ms: 30_000 } } });
     at.wait().stopped();
     expect([at.run.error?.code, time(at)]).toEqual(['EBUDGET', [60_000, 0]]);
+  });
+
+  test('stands still in a run whose workflow was closed from outside', () => {
+    const status = closedRun(runStatus(timed(aStep('a')).run), 'TERMINATED', '2026-11-21T00:00:30.000Z');
+    expect(status.time).toMatchObject({ max_ms: 60_000, ends_at: null });
+    expect(runStatusSchema.parse(status)).toEqual(status);
   });
 
   test('goes on from a checkpoint as it was there, whenever that is restored', () => {
