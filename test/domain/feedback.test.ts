@@ -287,7 +287,25 @@ describe('the signal feedback', () => {
     });
   });
 
+  test('gives limits of a budget', () => {
+    const limits = { max_tokens: 5, max_usd: 0.5, max_seconds: 600 };
+    expect(readFeedbackSignal({ request_id: 'fr-1', response: 'approve', limits })).toMatchObject({ limits });
+  });
+
   test.each<[unknown, RegExp]>([
+    ...[
+      {},
+      [],
+      5,
+      { max_seconds: 1.5 },
+      { max_seconds: 31_536_001 },
+      { max_usd: 0 },
+      { max_tokens: '5' },
+      { time: 5 },
+    ].map((limits): [unknown, RegExp] => [
+      { request_id: 'fr-1', response: 'approve', limits },
+      /^limits must be an object such as .*"max_seconds":600/,
+    ]),
     ['approve', /^feedback must be an object such as \{"request_id":.*; got a string\.$/],
     [null, /got null\.$/],
     [undefined, /got a undefined\.$/],
