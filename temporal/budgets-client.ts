@@ -1,5 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { startOfBudget } from '../activities/budgets/link.js';
+import { knownOfEnded, startOfBudget } from '../activities/budgets/link.js';
 import { updateOrStart } from '../activities/owner/link.js';
 import { type BudgetSettings, tenantBudgetSettings } from '../src/settings/budgets.js';
 import { type AnswerTenantBudget, type TenantBudget, tenantBudgetSchema } from '../src/contracts/tenant-budget.js';
@@ -8,7 +8,8 @@ import type { BudgetLimits } from '../src/domain/budget.js';
 import { ParleyError } from '../src/domain/errors.js';
 import { tenantBudgetId, tenantBudgetWorkflowType } from '../src/domain/tenant-budget/messages.js';
 import type { TenantBudgetSettings } from '../src/domain/tenant-budget/settings.js';
-import { untouchedBudget } from '../src/domain/tenant-budget/view.js';
+import { stepTenantBudget } from '../src/domain/tenant-budget/step.js';
+import { tenantBudgetView, untouchedBudget } from '../src/domain/tenant-budget/view.js';
 import type { BudgetsPort } from '../src/gateway/budgets-port.js';
 import { statusQuery } from '../workflows/messages.js';
 import { answerBudgetUpdate } from '../workflows/tenant-budget-messages.js';
@@ -40,7 +41,8 @@ const limitsOf = ({
         ...(maxTokens !== undefined && { maxTokens }),
       };
 
-/** Budgets of tenants as their workflows say; one that nothing was asked of yet as it is configured. */
+/** Budgets of tenants as their workflows say; one that somebody has ended as it was, and one that nothing was asked of yet as it is
+ * configured. */
 export const createBudgets = ({
   client,
   taskQueue = parleyTaskQueue,
@@ -74,7 +76,10 @@ export const createBudgets = ({
     const found = await running(tenant);
     if (found) return found;
     const settings = tenantBudgetSettings(budgets, tenant);
-    return settings && untouchedBudget(settings, Date.now());
+    if (settings === null) return null;
+    const known = await within(tenant, () => knownOfEnded(client, tenantBudgetId(taskQueue, tenant)));
+    const now = Date.now();
+    return known ? tenantBudgetView(stepTenantBudget(known, [], now).state) : untouchedBudget(settings, now);
   };
 
   const unknown = (tenant: string): ParleyError =>
@@ -98,7 +103,7 @@ export const createBudgets = ({
   const answer = async (settings: TenantBudgetSettings, given: AnswerTenantBudget): Promise<TenantBudget> => {
     const { tenant } = settings;
     const limits = limitsOf(given);
-    const start = () => Promise.resolve(startOfBudget(taskQueue, settings));
+    const start = () => startOfBudget(client, taskQueue, settings);
     const said = { heard: limits, first: limits, start };
     return await within(tenant, () =>
       updateOrStart(client, tenantBudgetId(taskQueue, tenant), answerBudgetUpdate, said),

@@ -17,7 +17,12 @@ import { stepTenantBudget } from '../src/domain/tenant-budget/step.js';
 import { figuresOf, isForgettable, tenantBudgetView } from '../src/domain/tenant-budget/view.js';
 import { statusQuery } from './messages.js';
 import { idleMs, OwnerRun, runsOnNewest, serve } from './owner.js';
-import { answerBudgetUpdate, exchangeBudgetUpdate, saidBudgetUpdate } from './tenant-budget-messages.js';
+import {
+  answerBudgetUpdate,
+  exchangeBudgetUpdate,
+  knownBudgetQuery,
+  saidBudgetUpdate,
+} from './tenant-budget-messages.js';
 import { refusal } from './work.js';
 
 /** What a worker is to be told. */
@@ -97,6 +102,7 @@ export async function tenantBudget(start: TenantBudgetStart): Promise<void> {
   setHandler(statusQuery, run.status, {
     description: 'The limits of the tenant, what is spent of them, and who waits',
   });
+  setHandler(knownBudgetQuery, () => run.state, { description: 'All that it knows, as the next one is begun with it' });
   setHandler(saidBudgetUpdate, run.said, { description: 'What a worker wants or has used' });
   setHandler(exchangeBudgetUpdate, run.exchange, {
     description: 'The same, answered once a call may go out or may not',

@@ -1,4 +1,4 @@
-import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
+import { type Client, QueryNotRegisteredError, WithStartWorkflowOperation } from '@temporalio/client';
 import {
   type BudgetAnswer,
   type BudgetFigures,
@@ -8,10 +8,11 @@ import {
   tenantBudgetWorkflowType,
 } from '../../src/domain/tenant-budget/messages.js';
 import type { TenantBudgetSettings } from '../../src/domain/tenant-budget/settings.js';
-import { exchangeBudgetUpdate, saidBudgetUpdate } from '../../workflows/tenant-budget-messages.js';
-import { updateOrStart } from '../owner/link.js';
+import type { TenantBudgetState } from '../../src/domain/tenant-budget/state.js';
+import { exchangeBudgetUpdate, knownBudgetQuery, saidBudgetUpdate } from '../../workflows/tenant-budget-messages.js';
+import { isGone, updateOrStart } from '../owner/link.js';
 
-/** A worker's way to the budgets of tenants. One that is not there is started: what was used is never forgotten for want of it. */
+/** A worker's way to the budgets of tenants. One that is not there is started, with what is known of it. */
 export interface BudgetLink {
   /**
    * Answers once there is something to tell.
@@ -21,24 +22,45 @@ export interface BudgetLink {
   say(settings: TenantBudgetSettings, said: BudgetSaid): Promise<BudgetFigures>;
 }
 
+/**
+ * What the budget knew last that somebody has ended by hand, as long as Temporal keeps its history; null: there is nothing, or it has
+ * ended by itself and knew nothing that matters.
+ * @throws what Temporal throws where it cannot be asked now
+ */
+export const knownOfEnded = async (client: Client, id: string): Promise<TenantBudgetState | null> => {
+  const handle = client.workflow.getHandle(id);
+  try {
+    const { status } = await handle.describe();
+    if (status.name === 'RUNNING' || status.name === 'COMPLETED') return null;
+    return await handle.query(knownBudgetQuery);
+  } catch (error) {
+    // It was begun by hand with nothing of use, or its history is one that this version cannot replay.
+    if (isGone(error) || error instanceof QueryNotRegisteredError) return null;
+    throw error;
+  }
+};
+
 /** How a budget begins, whoever needs it first. */
-export const startOfBudget = (taskQueue: string, settings: TenantBudgetSettings) =>
-  new WithStartWorkflowOperation(tenantBudgetWorkflowType, {
-    workflowId: tenantBudgetId(taskQueue, settings.tenant),
+export const startOfBudget = async (client: Client, taskQueue: string, settings: TenantBudgetSettings) => {
+  const workflowId = tenantBudgetId(taskQueue, settings.tenant);
+  const known = await knownOfEnded(client, workflowId);
+  return new WithStartWorkflowOperation(tenantBudgetWorkflowType, {
+    workflowId,
     taskQueue,
-    args: [{ settings } satisfies TenantBudgetStart],
+    args: [{ settings, ...(known && { carried: known }) } satisfies TenantBudgetStart],
     workflowIdConflictPolicy: 'USE_EXISTING',
     workflowTaskTimeout: '2 seconds',
     staticSummary: `Budget of ${settings.tenant}`,
     staticDetails:
-      'Keeps what the tenant may use over all its work. It holds no work; who ends it makes it forget what was spent.',
+      'Keeps what the tenant may use over all its work. It holds no work; where somebody ends it, the next call begins it with what it knew.',
   });
+};
 
 export const createBudgetLink = (client: Client, taskQueue: string): BudgetLink => {
   const said = (settings: TenantBudgetSettings, heard: BudgetSaid) => ({
     heard,
     first: { ...heard, settings },
-    start: () => Promise.resolve(startOfBudget(taskQueue, settings)),
+    start: () => startOfBudget(client, taskQueue, settings),
   });
   const idOf = ({ tenant }: TenantBudgetSettings): string => tenantBudgetId(taskQueue, tenant);
   return {

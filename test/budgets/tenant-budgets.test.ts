@@ -1,3 +1,4 @@
+import type { WorkflowHandle } from '@temporalio/client';
 import { type AskedOfProvider, startLimitedProvider } from '../../bench/limits/provider.js';
 import type { DebateStatus } from '../../src/contracts/debate-status.js';
 import type { FanOutStatus } from '../../src/contracts/fan-out-status.js';
@@ -34,6 +35,7 @@ const budgets = {
   asker: { max_tokens: 100, when_used_up: 'ask' },
   lean: { max_tokens: 0 },
   patient: { max_tokens: 100, when_used_up: 'ask' },
+  kept: { max_tokens: 100, per: 'month' },
   lasting: { max_tokens: 101 },
   stopped: { max_tokens: 100, when_used_up: 'ask' },
   thrifty: { max_tokens: 50_000, cheaper_at: 0.01, cheaper_models: { dear: 'cheap' } },
@@ -242,6 +244,21 @@ describe('the budget of a tenant', () => {
     expect(await budgetOf('lasting')).toEqual(before);
     await one.post(`/v1/sessions/${id}/cancel`, {});
     expect((await other.until(waiting.id, ({ lifecycle }) => lifecycle !== 'running')).state).toBe('COMPLETE');
+  });
+
+  test.each<[string, (handle: WorkflowHandle) => Promise<unknown>, number]>([
+    ['terminated', (handle) => handle.terminate('by hand'), 40],
+    ['cancelled', (handle) => handle.cancel(), 60],
+  ])('is kept where its workflow is %s by hand: the next call begins it with what it knew', async (_, end, spent) => {
+    await one.run(aSession('kept', spent === 40 ? 40 : 20));
+    await until('kept', ({ spent: { tokens }, calls }) => tokens === spent && calls.under_way === 0);
+    const handle = one.client.workflow.getHandle(tenantBudgetId(one.taskQueue, 'kept'));
+    await end(handle);
+    while ((await handle.describe()).status.name === 'RUNNING') await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await budgetOf('kept', other)).toMatchObject({ spent: { tokens: spent }, limits: { max_tokens: 100 } });
+    const raised = await other.post('/v1/budgets/kept', { max_tokens: 100 });
+    expect(raised).toMatchObject({ status: 200, body: { spent: { tokens: spent } } });
+    expect((await handle.describe()).status.name).toBe('RUNNING');
   });
 
   test('costs a tenant that has none nothing', async () => {
