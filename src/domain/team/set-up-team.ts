@@ -10,6 +10,7 @@ import type { CallPrice, CheaperModel } from './accounts.js';
 import { answering } from './answering.js';
 import { isHosted } from './overrides.js';
 import { type AgentPlan, budgetOf, liteAgentsOf, maxConcurrentOf, planOf, type TeamSetup } from './setup.js';
+import { startFaults } from './start-faults.js';
 import { backgroundIsOff } from './words.js';
 
 /** What the operator's configuration says of teams. */
@@ -151,24 +152,24 @@ export const setUpTeam = (
     ),
   ];
   if ('faults' in agents || faults.length > 0) return { faults };
-  return {
-    setup: {
-      ...identity,
-      tenant,
-      labels: request.labels,
-      maxConcurrent: maxConcurrentOf(request.max_concurrent, operator.maxConcurrent),
-      keepOpen: request.keep_open,
-      subagentsEnabled: request.subagents_enabled,
-      backgroundAllowed: operator.backgroundAllowed,
-      windowTokens: operator.windowTokens,
-      explorer: operator.explorer,
-      ...(operator.explorer && { explorerPrice: priceOf(operator, tenant, answering(operator.explorer, {})) }),
-      agents: agents.plans,
-      liteAgents: liteAgentsOf(request.lite_agents),
-      budget: budgetOf(budget),
-      approval,
-      ...(workspace && { workspace: { path: workspace.path, isReadOnly: workspace.read_only } }),
-      ...(sandbox && { sandbox }),
-    },
+  const setup: TeamSetup = {
+    ...identity,
+    tenant,
+    labels: request.labels,
+    maxConcurrent: maxConcurrentOf(request.max_concurrent, operator.maxConcurrent),
+    keepOpen: request.keep_open,
+    subagentsEnabled: request.subagents_enabled,
+    backgroundAllowed: operator.backgroundAllowed,
+    windowTokens: operator.windowTokens,
+    explorer: operator.explorer,
+    ...(operator.explorer && { explorerPrice: priceOf(operator, tenant, answering(operator.explorer, {})) }),
+    agents: agents.plans,
+    liteAgents: liteAgentsOf(request.lite_agents),
+    budget: budgetOf(budget),
+    approval,
+    ...(workspace && { workspace: { path: workspace.path, isReadOnly: workspace.read_only } }),
+    ...(sandbox && { sandbox }),
   };
+  const refused = startFaults(setup);
+  return refused.length > 0 ? { faults: refused } : { setup };
 };

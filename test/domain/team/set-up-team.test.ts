@@ -125,3 +125,36 @@ describe('where background agents are switched off', () => {
     expect([backgrounds(off), backgrounds(operator)]).toEqual([[false], [true]]);
   });
 });
+
+describe('a team of which one agent cannot be spawned', () => {
+  const adapter = { kind: 'scripted', script: [{ final: 'x' }] };
+  const agent = (agentId: string, over: object = {}) => ({ agent_id: agentId, adapter, prompt: 'go', ...over });
+  const line = Array.from({ length: 10 }, (_, index) =>
+    agent(`d${index}`, index === 0 ? {} : { parent: `d${index - 1}` }),
+  );
+
+  test.each<[string, object, string, RegExp]>([
+    [
+      'as its instructions have no room',
+      { agents: [agent('a'), agent('b', { instructions: 'x'.repeat(400), shared_context_window_max_tokens: 10 })] },
+      'agents[1]',
+      /^agent "b" has no room for this: 90 tokens more than the 10 of its window/,
+    ],
+    ['as it is too deep', { agents: line }, 'agents[9]', /^agent "d8" has 8 agents above it and can have none below/],
+    [
+      'as its id is that of a lite agent',
+      { agents: [agent('lite-w-1')], lite_agents: [{ role: 'w', adapter }] },
+      'agents[0]',
+      /^the id "lite-w-1" is in use; it is a lite agent: give another id/,
+    ],
+  ])('is refused %s', (_, body, path, message) => {
+    const refused = setUpTeam(openTeamSchema.parse(body), identity as never, operator);
+    expect(refused).toEqual({ faults: [{ path, message: expect.stringMatching(message) }] });
+  });
+
+  test('is refused by the window of the operator, and not where all have room', () => {
+    const body = openTeamSchema.parse({ agents: [agent('a', { instructions: 'x'.repeat(400) })] });
+    expect(setUpTeam(body, identity as never, { ...operator, windowTokens: 99 })).toHaveProperty('faults');
+    expect(setUpTeam(body, identity as never, { ...operator, windowTokens: 200 })).toHaveProperty('setup');
+  });
+});
