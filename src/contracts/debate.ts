@@ -3,7 +3,7 @@ import { approvalFaults } from '../domain/approval.js';
 import { approvalFields, approvalTerms } from '../domain/debate/approval-terms.js';
 import { maxRefinements } from '../domain/debate/passes.js';
 import { planFaults } from '../domain/debate/plan.js';
-import { modelFaults, unservedInDebate } from '../domain/template.js';
+import { modelFaults, unservedOfSpeaker } from '../domain/template.js';
 import { adapterSchema } from './adapter.js';
 import { sandboxOptionsSchema } from './execution.js';
 import { approvalPolicySchema } from './feedback.js';
@@ -122,7 +122,7 @@ export const openDebateSchema = z
       if (!persona?.template) continue;
       for (const { path, message } of [
         ...modelFaults(persona.template, adapter),
-        ...unservedInDebate(persona.template),
+        ...unservedOfSpeaker('debate', persona.template),
       ])
         fault(['roles', role, 'persona', 'template', ...path], message);
     }

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { modelFaults, unservedOfSpeaker } from '../domain/template.js';
 import { adapterSchema } from './adapter.js';
 import { windowSchema } from './frames.js';
+import { templateSchema } from './template.js';
 import { startCommon, shareSchema } from './work.js';
 
 export const tiers = ['gold', 'silver', 'bronze'] as const;
@@ -19,6 +21,10 @@ export const personaSchema = z
   .strictObject({
     persona_id: z.string().min(1).max(64),
     instructions: z.string().max(100_000).optional(),
+    template: templateSchema.optional().meta({
+      description:
+        'What it is like: identity and persona stand before its instructions. What has no use here is refused.',
+    }),
   })
   .meta({ id: 'Persona' });
 
@@ -34,6 +40,7 @@ export const laneSchema = z
   })
   .meta({ id: 'Lane' });
 export type LaneSpec = z.infer<typeof laneSchema>;
+type Speaker = Pick<LaneSpec, 'persona'> & { adapter?: LaneSpec['adapter'] | undefined };
 
 export const agreementMethods = ['exact', 'choice', 'similarity', 'judge'] as const;
 export const agreementSchema = z
@@ -171,7 +178,13 @@ export const openSessionSchema = z
       context.addIssue({ code: 'custom', path, message });
     };
     const seen = new Map<string, number>();
+    const templateFaults = (of: (string | number)[], { persona, adapter }: Speaker): void => {
+      if (!persona?.template) return;
+      const faults = [...modelFaults(persona.template, adapter), ...unservedOfSpeaker('session', persona.template)];
+      for (const { path, message } of faults) fault([...of, 'persona', 'template', ...path], message);
+    };
     session.lanes.forEach((lane, index) => {
+      templateFaults(['lanes', index], lane);
       const first = seen.get(lane.lane_id);
       if (first !== undefined) fault(['lanes', index, 'lane_id'], `"${lane.lane_id}" is taken by lanes[${first}]`);
       else seen.set(lane.lane_id, index);
@@ -205,6 +218,7 @@ export const openSessionSchema = z
     if (escalation.allowed && escalation.lane && seen.has(escalation.lane.lane_id)) {
       fault(['policy', 'escalation', 'lane', 'lane_id'], `"${escalation.lane.lane_id}" is taken by a lane`);
     }
+    if (escalation.lane) templateFaults(['policy', 'escalation', 'lane'], escalation.lane);
     for (const [path, adapter] of [
       [['policy', 'agreement', 'adapter'], agreement.adapter],
       [['policy', 'arbiter', 'adapter'], arbiter.adapter],

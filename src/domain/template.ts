@@ -64,9 +64,10 @@ export const unservedFaults = (
 const leftOut = (value: unknown): string => `leave it out, got ${JSON.stringify(value)}`;
 
 /** Where agents neither combine answers nor are sent critiques. */
-type Together = 'team' | 'debate';
+type Together = 'team' | 'session' | 'debate';
 const noCritique: Readonly<Record<Together, string>> = {
   team: 'where nobody is sent a critique',
+  session: 'where nobody is sent a critique',
   debate: 'where each role is given all that was said before it',
 };
 
@@ -105,24 +106,30 @@ export const unservedInTeam = (template: AgentTemplate): TemplateFault[] => {
   return [...faults, ...unservedTogether('team', template)];
 };
 
-/** The same of a role of a debate, which calls no tools and answers in the form of its round. */
-export const unservedInDebate = (template: AgentTemplate): TemplateFault[] => {
+const ofSpeaker = {
+  session: {
+    tools: 'lanes of a session are given no tools. Leave it out; what a program may do is set by its sandbox',
+    schema: 'is not checked in a session; leave it out, or put it in the prompt',
+    key: 'has no use in a session, which has one answer, at result.answer',
+  },
+  debate: {
+    tools: 'roles of a debate are given no tools. Leave it out; what tasks may do is set by their sandbox',
+    schema: 'is not checked in a debate, whose roles answer in a form of their own; leave it out',
+    key: 'has no use in a debate, where every answer is a statement',
+  },
+} as const;
+
+/** The same of a lane of a session and of a role of a debate, which call no tools, and whose answers the kind of work reads by itself. */
+export const unservedOfSpeaker = (kind: keyof typeof ofSpeaker, template: AgentTemplate): TemplateFault[] => {
   const { capabilities, state } = template;
+  const words = ofSpeaker[kind];
   const faults: TemplateFault[] = [];
-  if ((capabilities?.allowed_tools ?? []).length > 0) {
-    const message =
-      'would be enforced by nobody: roles of a debate are given no tools. Leave it out; what tasks may do is set by their sandbox';
-    faults.push({ path: ['capabilities', 'allowed_tools'], message });
-  }
-  if (state?.schema !== undefined) {
-    const message = 'is not checked in a debate, whose roles answer in a form of their own; leave it out';
-    faults.push({ path: ['state', 'schema'], message });
-  }
-  if (state?.output_key !== undefined) {
-    const message = `has no use in a debate, where every answer is a statement; ${leftOut(state.output_key)}`;
-    faults.push({ path: ['state', 'output_key'], message });
-  }
-  return [...faults, ...unservedTogether('debate', template)];
+  if ((capabilities?.allowed_tools ?? []).length > 0)
+    faults.push({ path: ['capabilities', 'allowed_tools'], message: `would be enforced by nobody: ${words.tools}` });
+  if (state?.schema !== undefined) faults.push({ path: ['state', 'schema'], message: words.schema });
+  if (state?.output_key !== undefined)
+    faults.push({ path: ['state', 'output_key'], message: `${words.key}; ${leftOut(state.output_key)}` });
+  return [...faults, ...unservedTogether(kind, template)];
 };
 
 /** Why a template's model is not the one that would answer; none: it is, or none is named. */
@@ -149,5 +156,5 @@ export const shapedInstructions = (template: AgentTemplate | undefined, instruct
     ...named('Formality', persona?.formality),
     ...listed('You never do this', capabilities?.forbidden_actions),
   ];
-  return shape.length === 0 ? instructions : `${shape.join('\n')}\n\n${instructions}`;
+  return [shape.join('\n'), instructions].filter((part) => part !== '').join('\n\n');
 };

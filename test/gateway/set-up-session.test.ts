@@ -28,6 +28,37 @@ describe('a setup', () => {
     ]);
   });
 
+  test.each<[string, string | undefined, object | undefined, string | null]>([
+    ['of its own', 'Doubt it.', undefined, 'Doubt it.'],
+    ['of its template', undefined, { identity: { role: 'a lawyer' } }, 'You are: a lawyer.'],
+    ['of both', 'Doubt it.', { persona: { tone: 'dry' } }, 'Your tone: dry.\n\nDoubt it.'],
+    ['of an empty template', undefined, {}, null],
+    ['of nothing', undefined, undefined, null],
+  ])('instructs a persona by what is said %s', (_, instructions, template, told) => {
+    const persona = { persona_id: 'p', ...(instructions && { instructions }), ...(template && { template }) };
+    expect(setup({ lanes: [{ ...lane, persona }] }).lanes[0]?.instructions).toBe(told);
+  });
+
+  test('refuses what a template asks for and no lane has, of the lane that escalates too', () => {
+    const persona = {
+      persona_id: 'p',
+      template: { state: { output_key: 'k' }, quality_loop: { role: 'critic' as const } },
+    };
+    const body = aSession({ lanes: [{ ...lane, persona }], policy: { escalation: { lane: { persona } } } });
+    const paths = openSessionSchema.safeParse(body).error?.issues.map(({ path }) => path.join('.'));
+    expect(paths).toEqual([
+      'lanes.0.persona.template.state.output_key',
+      'lanes.0.persona.template.quality_loop.role',
+      'policy.escalation.lane.persona.template.state.output_key',
+      'policy.escalation.lane.persona.template.quality_loop.role',
+    ]);
+  });
+
+  test('has checkpoints after those ends of a lane that its template names', () => {
+    const persona = { persona_id: 'p', template: { checkpoint: { triggers: ['on_error' as const] } } };
+    expect(setup({ lanes: [{ ...lane, persona }] }).lanes[0]?.checkpointTriggers).toEqual(['on_error']);
+  });
+
   test('weighs persona 2 x gold 3, and leaves the reputation to the time when memory is asked', () => {
     const policy = { tier_weights: { gold: 3 }, elo_weights: true };
     expect(setup({ lanes: [{ ...lane, tier: 'gold', weight: 2 }], policy }).lanes[0]?.weight).toBe(6);

@@ -2,6 +2,7 @@ import type { Adapter } from '../../contracts/adapter.js';
 import type { Window } from '../../contracts/frames.js';
 import type { Tier } from '../../contracts/session.js';
 import { noAmount } from '../budget.js';
+import { shapedInstructions } from '../template.js';
 import type {
   LaneSpec,
   OpenSession,
@@ -114,12 +115,14 @@ export const setUpSession = (request: OpenSession, identity: SetupIdentity, oper
 
   const lane = (spec: Omit<LaneSpec, 'clones'>, clone: number, laneId: string): LaneSetup => {
     const personaId = spec.persona?.persona_id ?? spec.lane_id;
-    const instructions = spec.persona?.instructions ?? null;
+    const { instructions: own = null, template } = spec.persona ?? {};
+    const instructions = shapedInstructions(template, own ?? '') || own;
     return {
       laneId,
       clone,
       personaId,
       instructions,
+      ...(template?.checkpoint?.triggers && { checkpointTriggers: template.checkpoint.triggers }),
       diversitySeed: clone,
       tier: spec.tier,
       weight: spec.weight * policy.tier_weights[spec.tier],

@@ -33,7 +33,10 @@ export interface LaneSetup extends CallSetup {
   /** 1 for the first or only clone. */
   clone: number;
   personaId: string;
+  /** The request's own, as the template shapes them. */
   instructions: string | null;
+  /** After which of its ends there is a checkpoint (spec 10 "Agent template"); left out: after each. */
+  checkpointTriggers?: ('on_complete' | 'on_error')[];
   diversitySeed: number;
   tier: Tier;
   /** Persona weight x tier weight, and once memory was asked x reputation (spec 01 "Agreement and answers"). */

@@ -15,7 +15,10 @@ export const sessionTurns = (before: Session, after: Session, event: SessionEven
       agentId: setup.laneId,
       // One that is cut off, or was never let in, has not gone wrong.
       error: state === 'FAILED' ? (reason?.message ?? state) : null,
-    }));
+      triggers: setup.checkpointTriggers,
+    }))
+    .filter(({ triggers, error }) => triggers?.includes(error === null ? 'on_complete' : 'on_error') ?? true)
+    .map(({ agentId, error }) => ({ agentId, error }));
   if (event.type === 'SCORED')
     lanes.push({ agentId: 'judge', error: event.partition === null ? (event.message ?? 'no partition') : null });
   if (event.type === 'ARBITER_RESULT' || event.type === 'MERGED') {
