@@ -91,8 +91,11 @@ export const holdCall = (ledger: LedgerState, amount: Amount, now = anyTime, isC
   const call = numberOfNext(ledger);
   const request = { accountId, number: call, amount: countable(amount), isCapped, isCheapest: true };
   const result = reserveCall(ledger, { ...request, holder: accountId, expiresAt: most }, now);
-  if (result.outcome === 'refused')
-    return { faults: result.faults.map(({ message }) => message), mayWait: result.remedy === 'wait' };
+  if (result.outcome === 'refused') {
+    // What the account itself has is said of the budget; what the call needs, of the call.
+    const faults = result.faults.map(({ message }) => message.replace(/^has /, 'the budget has '));
+    return { faults, mayWait: result.remedy === 'wait' };
+  }
   return { ledger: result.ledger, call };
 };
 

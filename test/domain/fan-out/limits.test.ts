@@ -94,7 +94,9 @@ describe('who decides or scores', () => {
     const of = play({ ...body, budget: { max_usd: 1 }, fan_in: { ...merged, quality } });
     ends(of, 0, amount(5, 1_500_000)).pass(1_000);
     expect(of.states()).toBe('COMPLETED, FAILED');
-    expect(askedFor(of, 'fan_in')).toMatchObject({ refused: expect.stringMatching(/^EBUDGET: has passed its limit/) });
+    expect(askedFor(of, 'fan_in')).toMatchObject({
+      refused: expect.stringMatching(/^EBUDGET: the budget has passed its limit/),
+    });
     of.send({ type: 'COMBINED', combined, usage: noAmount });
     expect([of.fanOut.state, askedFor(of, 'score')]).toEqual(['COMPLETED', undefined]);
     expect(of.fanOut.result?.quality?.failure).toMatch(/^EBUDGET: .*; the critic was not asked$/);

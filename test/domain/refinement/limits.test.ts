@@ -25,7 +25,7 @@ describe('a call of a refinement', () => {
     const play = new RefinementPlay({ budget: { max_usd: 1 }, generator: remote, critic: remote }).start();
     play.generated(written, amount(5, 1_500_000));
     expect([play.state, play.refinement.error?.code]).toEqual(['FAILED', 'EBUDGET']);
-    expect(play.refinement.error?.message).toContain('has passed its limit');
+    expect(play.refinement.error?.message).toContain('the critic cannot be asked: the budget has passed its limit');
   });
 });
 
