@@ -1,35 +1,23 @@
 import { SpanStatusCode, trace } from '@opentelemetry/api';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { ActivityCancellationDetails } from '@temporalio/common';
-import { MockActivityEnvironment } from '@temporalio/testing';
 import { Registry } from 'prom-client';
-import { askModel, type AskedModel, type AskModelInput, type AskModelPorts } from '../../activities/ask-model.js';
+import type { AskModelInput } from '../../activities/ask-model.js';
 import { createWorkMetrics } from '../../activities/metrics.js';
-import { LocalBus } from '../../src/bus/local.js';
-import { loadConfig } from '../../src/config.js';
 import { adapterSchema } from '../../src/contracts/adapter.js';
-import type { PartialEvent } from '../../src/contracts/events.js';
-import type { Json } from '../../src/contracts/frames.js';
-import { createOperator } from '../../src/operator.js';
 import { spanIds } from '../../src/tracing.js';
 import { contextMessage } from '../support/agent-messages.js';
 import { type ModelServer, startModelServer } from '../support/model-server.js';
-import { scratchFolder } from '../support/scratch.js';
-import { type AdapterInput, agentsOf } from './adapters/agents.js';
+import type { AdapterInput } from './adapters/agents.js';
+import { askingAgents, inputOf, said, script } from './asked-model.js';
 
 let models: ModelServer;
-const agents = agentsOf({ trustedCommands: [[process.execPath, '-e']] });
+const { start, askAgent } = askingAgents();
 beforeAll(async () => {
   models = await startModelServer();
 });
 beforeEach(() => models.reset());
-afterAll(async () => {
-  await agents.close();
-  await models?.close();
-});
-
-const script = (...entries: Record<string, unknown>[]): AdapterInput =>
-  ({ kind: 'scripted', script: entries }) as AdapterInput;
+afterAll(async () => await models?.close());
 
 const model = (): AdapterInput => ({
   kind: 'openai-compatible',
@@ -37,71 +25,6 @@ const model = (): AdapterInput => ({
   base_url: models.baseUrl,
   model: 'any',
 });
-
-const inputOf = (adapter: AdapterInput, given: Partial<AskModelInput> = {}): AskModelInput => ({
-  workId: 'team-1',
-  traceId: 'a'.repeat(32),
-  tenant: 'default',
-  agentId: 'worker-1',
-  run: 1,
-  round: 1,
-  adapter: adapterSchema.parse(adapter),
-  instructions: null,
-  messages: [contextMessage(1, { content: 'Which colour?' })],
-  tools: null,
-  overrides: {},
-  timeoutMs: 60_000,
-  callsBefore: 0,
-  answerId: '1.1',
-  ...given,
-});
-
-const listFiles = { name: 'list_files', description: 'Lists files.', parameters: { type: 'object' } };
-const readFile = { name: 'read_file', description: 'Reads a file.', parameters: { type: 'object' } };
-
-const operator = createOperator(
-  loadConfig({
-    PARLEY_PRICES: JSON.stringify({ 'priced/*': { input: 1, output: 10 } }),
-    PARLEY_POLICY: JSON.stringify({ default: {}, tenants: { small: { models: ['any', 'small'] } } }),
-  }),
-);
-
-interface Asking {
-  asked: Promise<AskedModel>;
-  told: PartialEvent[];
-  environment: MockActivityEnvironment;
-}
-
-/** As a worker runs it. */
-const start = (
-  input: AskModelInput,
-  attempt = 1,
-  metrics = createWorkMetrics(new Registry()),
-  read: AskModelPorts['teamReads']['read'] = () => Promise.reject(new Error('nobody asked for a read')),
-  scheduledTimestampMs = Date.now(),
-): Asking => {
-  const environment = new MockActivityEnvironment({ attempt, scheduledTimestampMs });
-  const bus = new LocalBus();
-  const told: PartialEvent[] = [];
-  bus.subscribe(input.workId, (heard) => {
-    if (heard.type !== 'partial') return;
-    const { lane_id, offset, text, attempt: of } = heard;
-    told.push({ lane_id, attempt: of, offset, text });
-  });
-  const tools = { ready: () => Promise.resolve(), list: () => [listFiles, readFile] };
-  const link = { directives: async () => ({ ended: [] }) };
-  const folders = { namespaces: scratchFolder(), workspaces: { allowed: [], dataFolder: scratchFolder() } };
-  const ports = { agents, bus, link, metrics, tools, operator, teamReads: { read }, ...folders };
-  const asked = environment.run((given: AskModelInput) => askModel(given, ports), input) as Promise<AskedModel>;
-  return { asked, told, environment };
-};
-const askAgent = (adapter: AdapterInput, given: Partial<AskModelInput> = {}): Promise<AskedModel> =>
-  start(inputOf(adapter, given)).asked;
-
-const said = (asked: AskedModel): Extract<AskedModel, { type: 'said' }> => {
-  if (asked.type !== 'said') throw new Error(`it has not said anything: ${JSON.stringify(asked)}`);
-  return asked;
-};
 
 describe('an agent', () => {
   test('that answers with text has said it, and asks for nothing', async () => {
@@ -453,156 +376,6 @@ describe('the spans of a call', () => {
     await askAgent(script({ fail: { code: 'EWINDOW_AGENT', message: 'secret' } }));
     const [agent] = exporter.getFinishedSpans();
     expect(agent?.status).toEqual({ code: SpanStatusCode.ERROR, message: 'EWINDOW_AGENT' });
-  });
-});
-
-describe('an agent that takes text alone', () => {
-  const program = (source: string): AdapterInput => ({ kind: 'command', argv: [process.execPath, '-e', source] });
-
-  test('is given its conversation and tools as one text', async () => {
-    const messages = [
-      contextMessage(1, { role: 'system', content: 'You read files.' }),
-      contextMessage(2, { content: 'What is in a?' }),
-    ];
-    const tell = program('process.stdin.pipe(process.stdout)');
-    const { reading } = said(await askAgent(tell, { messages, tools: ['read_file'], instructions: 'Be brief.' }));
-    expect(reading.text).toMatch(/^# Instructions\n\nBe brief\.\n\nYou read files\.\n\n# Tools\n/);
-    expect(reading.text).toContain('## read_file\nReads a file.\nArguments, as JSON Schema: {"type":"object"}\n');
-    expect(reading.text).toMatch(/# Conversation\n\n## user\nWhat is in a\?$/);
-    expect(reading.actions).toEqual([]);
-  });
-
-  test('is told its instructions in that text alone', async () => {
-    const tell = program("process.stdin.resume(); console.log('aside: ' + process.env.PARLEY_INSTRUCTIONS + '.')");
-    const { reading } = said(await askAgent(tell, { instructions: 'Be brief.' }));
-    expect(reading.text).toBe('aside: .');
-  });
-
-  test('calls any of its tools by tags, which are shown to it again as its calls', async () => {
-    const text = `Let me look.\n<read_file>{"path":"a"}</read_file>\n<get_agent_status/>\n<send_message>done</send_message>`;
-    const tools = ['read_file', 'get_agent_status', 'send_message'];
-    const { reading } = said(await askAgent(program(`console.log(${JSON.stringify(text)})`), { tools }));
-    expect(reading).toEqual({
-      text: 'Let me look.',
-      made: [
-        { callId: 'worker-1-1.1-1', name: 'read_file', arguments: { path: 'a' } },
-        { callId: 'worker-1-1.1-2', name: 'get_agent_status', arguments: {} },
-        { callId: 'worker-1-1.1-3', name: 'send_message', arguments: { content: 'done' } },
-      ],
-      actions: [
-        { callId: 'worker-1-1.1-1', name: 'read_file', given: { path: 'a' } },
-        {
-          callId: 'worker-1-1.1-2',
-          name: 'get_agent_status',
-          command: { tool: 'get_agent_status', given: { include_result: false } },
-        },
-        {
-          callId: 'worker-1-1.1-3',
-          name: 'send_message',
-          command: { tool: 'send_message', given: { content: 'done' } },
-        },
-      ],
-      faults: [],
-    });
-  });
-
-  // test/domain/team/actions/malformed.test.ts has the table of what is malformed: one reader reads both.
-  test.each<[string, string, object]>([
-    ['cut off', '<read_file>{"path":"a', { callId: null, fault: { tool: 'read_file', code: 'malformed' } }],
-    [
-      'of a tool that it may not call',
-      '<list_files/>',
-      { callId: 'worker-1-1.1-1', fault: { tool: 'list_files', code: 'not_allowed' } },
-    ],
-    [
-      'of a tool about agents that it may not call',
-      '<delegate child="a">b</delegate>',
-      { callId: 'worker-1-1.1-1', fault: { tool: 'delegate', code: 'not_allowed' } },
-    ],
-  ])('is told of a tag that is %s', async (_, text, fault) => {
-    const adapter = program(`console.log(${JSON.stringify(text)})`);
-    const { reading } = said(await askAgent(adapter, { tools: ['read_file'] }));
-    expect(reading.actions).toEqual([]);
-    expect(reading.faults).toMatchObject([fault]);
-  });
-
-  test('shows a tag in code without calling it', async () => {
-    const text = 'Write `<read_file>{"path":"a"}</read_file>`.';
-    const { reading } = said(await askAgent(program(`console.log(${JSON.stringify(text)})`), { tools: ['read_file'] }));
-    expect(reading).toEqual({ text, made: [], actions: [], faults: [] });
-  });
-
-  test('that simulates a model answers what it was asked last', async () => {
-    const messages = [
-      contextMessage(1, { role: 'system', content: 'You choose.' }),
-      contextMessage(2, { content: 'Should it be red or blue?' }),
-    ];
-    const adapter: AdapterInput = { kind: 'simulated', accuracy: 1, first_token_ms: 0, tokens_per_second: 100_000 };
-    const { reading } = said(await askAgent(adapter, { messages }));
-    expect(['red', 'blue']).toContain(reading.text);
-  });
-
-  test('is not one that is fed from outside', async () => {
-    expect(await askAgent({ kind: 'external' })).toMatchObject({
-      type: 'failed',
-      code: 'EPROTO',
-      message: expect.stringContaining('is external') as string,
-    });
-  });
-});
-
-describe('an answer', () => {
-  const schema = { type: 'object', properties: { colour: { type: 'string' } }, required: ['colour'] } as Record<
-    string,
-    Json
-  >;
-  const template = { state: { schema } };
-
-  test.each<[string, Json, Json]>([
-    ['text is told as text', 'blue', null],
-    ['JSON is a value', { colour: 'blue' }, { colour: 'blue' }],
-    ['text that is JSON stays text where no schema asks for JSON', '{"colour":"blue"}', null],
-  ])('that is %s', async (_, final, answer) => {
-    expect(said(await askAgent(script({ final }))).answer).toEqual(answer);
-  });
-
-  test.each<[string, Json]>([
-    ['JSON', { colour: 'blue' }],
-    ['text', '{"colour":"blue"}'],
-    ['a fence', '```json\n{"colour":"blue"}\n```'],
-  ])('in %s that fits the template is its value', async (_, final) => {
-    const asked = said(await askAgent(script({ final }), { template }));
-    expect(asked.answer).toEqual({ colour: 'blue' });
-    expect(asked.reading.faults).toEqual([]);
-  });
-
-  test('that is a number is one where the template asks for one', async () => {
-    const number = { state: { schema: { type: 'number' } as Record<string, Json> } };
-    expect(said(await askAgent(script({ final: '42' }), { template: number })).answer).toBe(42);
-  });
-
-  test('that does not fit the template is told to the model', async () => {
-    const { answer, reading } = said(await askAgent(script({ final: '{"colour":1}' }), { template }));
-    expect(answer).toBeNull();
-    expect(reading.text).toBe('{"colour":1}');
-    expect(reading.faults).toEqual([
-      {
-        callId: null,
-        fault: {
-          tool: null,
-          code: 'invalid_answer',
-          message: expect.stringMatching(
-            /does not fit state\.schema of your template: colour: .*\. Answer again/,
-          ) as string,
-        },
-      },
-    ]);
-  });
-
-  test('that calls tools need not fit the template yet', async () => {
-    const final = { text: 'One moment.', tool_calls: [{ name: 'get_agent_status' }] };
-    const { reading } = said(await askAgent(script({ final }), { template }));
-    expect(reading.faults).toEqual([]);
   });
 });
 
