@@ -162,7 +162,7 @@ const stories: Record<string, Story> = {
     {
       agents: [
         says('a', [{ partial: 'so' }, { after_ms: 600_000, final: 'never' }, 'Done.'], {
-          budget: { max_seconds: 1, warn_at: 0.5, when_used_up: 'ask' },
+          budget: { max_seconds: 3, warn_at: 0.5, when_used_up: 'ask' },
         }),
         says('b', ['two']),
       ],

@@ -86,6 +86,10 @@ export const budgetSubject = (teamId: string, asked: AskedBudget): object => ({ 
 const amountWords = ({ tokens, usd: money }: AskedBudget['spent']): string =>
   [tokens > 0 ? `${tokens} tokens` : '', money === '0' ? '' : `${money} USD`].filter(Boolean).join(' and ') ||
   'nothing';
+/** Time has a sentence of its own. */
+const usedWords = ({ spent, limits: { max_seconds: _, ...limits } }: AskedBudget): string =>
+  [amountWords(spent), limitWords(limits)].filter(Boolean).join(' of ');
+
 const limitWords = ({ max_tokens: tokens, max_usd: money, max_seconds: seconds }: AskedBudget['limits']): string =>
   [
     tokens === null ? '' : `${tokens} tokens`,
@@ -99,7 +103,7 @@ const limitWords = ({ max_tokens: tokens, max_usd: money, max_seconds: seconds }
 const whyWords = ({ elapsed_ms: elapsed = 0, limits, needs, proposed }: AskedBudget): string => {
   const isLate = limits.max_seconds !== undefined && elapsed >= limits.max_seconds * 1_000;
   const isShort = limits.max_tokens !== proposed.max_tokens || limits.max_usd !== proposed.max_usd;
-  const late = `It was at work for ${durationWords(elapsed)}: the time is used up.`;
+  const late = `It was at work for ${durationWords(elapsed)}, and may be for ${limits.max_seconds} s.`;
   const short = `The next call takes up to ${amountWords(needs)}, which does not fit.`;
   return [isLate ? late : '', isShort || !isLate ? short : ''].filter(Boolean).join(' ');
 };
@@ -114,7 +118,7 @@ export const budgetPrompt = (team: TeamState, { accountId }: BudgetAsk, asked: A
   const raised = limitWords(asked.proposed);
   return `May ${budgetOwner(asked.agent_id)} use more?
 
-Used: ${amountWords(asked.spent)} of ${limitWords(asked.limits)}.
+Used: ${usedWords(asked)}.
 ${whyWords(asked)}
 Waiting: ${named}${more}.
 

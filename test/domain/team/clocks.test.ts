@@ -239,8 +239,8 @@ describe('a limit of time', () => {
     const [asked] = play.told('feedback_requested');
     expect(asked?.request.prompt).toBe(`May the team use more?
 
-Used: nothing of 10 s.
-It was at work for 10 s: the time is used up.
+Used: nothing.
+It was at work for 10 s, and may be for 10 s.
 Waiting: a.
 
 approve raises the limits to 20 s, or to those that you give; reject ends it: no further call of a model is made.`);
