@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { openTeamSchema, teamStartedSchema } from '../../contracts/team.js';
 import { teamStatusSchema } from '../../contracts/team-status.js';
 import { openWork } from '../../domain/work-state.js';
-import { forkTeam } from '../../domain/team/fork.js';
+import { forkFaults, forkTeam } from '../../domain/team/fork.js';
 import { setUpTeam } from '../../domain/team/set-up-team.js';
 import type { TeamState } from '../../domain/team/state.js';
 import type { ToolPlace } from '../../domain/team/turn-start.js';
@@ -37,6 +37,8 @@ const common = workRoutes({
   },
   answer: (started) => ({ ...started, kind: 'team' }),
   fork: ({ work, place, filesOf }, setup, now) => {
+    const faults = forkFaults(work as TeamState, setup, now);
+    if (faults.length > 0) throw invalidRequest(faults.map((fault) => ({ ...fault, path: `change.${fault.path}` })));
     const forked = forkTeam(work as TeamState, setup, now);
     const files = filesBefore(work as TeamState, place as ToolPlace | undefined) ?? filesOf;
     return {

@@ -1,4 +1,4 @@
-import { forkTeam } from '../../../src/domain/team/fork.js';
+import { forkFaults, forkTeam } from '../../../src/domain/team/fork.js';
 import type { TeamEvent } from '../../../src/domain/team/effects.js';
 import type { AgentPlan } from '../../../src/domain/team/setup.js';
 import { openRequest } from '../../../src/domain/team/permissions.js';
@@ -172,6 +172,28 @@ describe('a fork', () => {
     expect(play.done('run_turn')[1]).toMatchObject({ content: 'something else' });
     expect(play.team.ledger.calls.map(({ amount }) => amount.usdMicros)).toEqual([600_000, 10]);
     expect(play.team.wentBack).toBe(1);
+  });
+
+  test('leaves out who was cleaned up, unless they are asked something else, and makes nobody their child again', () => {
+    const origin = [plan('a'), plan('b', { parent: 'a' })];
+    const at = new TeamPlay(origin).ends('a').ends('b');
+    at.to('CLEAN_UP', 'a');
+    const forked = (agents: AgentPlan[]) => forkTeam(at.team, teamSetup({ agents }), at.now);
+    const same = forked(origin);
+    expect(same.first).toMatchObject({ type: 'FORKED', spawn: [], ask: [] });
+    expect(same.work.agents.map(({ plan: { agentId, parent } }) => [agentId, parent])).toEqual([['b', null]]);
+    const again = { ...plan('a'), prompt: 'something else' };
+    expect(forked([again, ...origin.slice(1)]).first).toMatchObject({ spawn: [again], ask: [] });
+  });
+
+  test('names the new agent that cannot be spawned', () => {
+    const at = new TeamPlay([plan('a'), plan('b', { parent: 'a' })]).ends('a').ends('b');
+    at.to('CLEAN_UP', 'a');
+    const agents = [plan('a'), plan('b', { parent: 'a' }), plan('c'), plan('d', { parent: 'a' })];
+    expect(forkFaults(at.team, teamSetup({ agents }), at.now)).toEqual([
+      { path: 'agents[3]', message: 'there is no agent "a" in this team; there are b, c' },
+    ]);
+    expect(forkFaults(at.team, teamSetup({ agents: agents.slice(0, 3) }), at.now)).toEqual([]);
   });
 
   test('of a paused team is paused', () => {
