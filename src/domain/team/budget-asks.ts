@@ -86,9 +86,10 @@ export const budgetSubject = (teamId: string, asked: AskedBudget): object => ({ 
 const amountWords = ({ tokens, usd: money }: AskedBudget['spent']): string =>
   [tokens > 0 ? `${tokens} tokens` : '', money === '0' ? '' : `${money} USD`].filter(Boolean).join(' and ') ||
   'nothing';
+
 /** Time has a sentence of its own. */
-const usedWords = ({ spent, limits: { max_seconds: _, ...limits } }: AskedBudget): string =>
-  [amountWords(spent), limitWords(limits)].filter(Boolean).join(' of ');
+const usedWords = ({ spent, limits: { max_tokens, max_usd } }: AskedBudget): string =>
+  [amountWords(spent), limitWords({ max_tokens, max_usd })].filter(Boolean).join(' of ');
 
 const limitWords = ({ max_tokens: tokens, max_usd: money, max_seconds: seconds }: AskedBudget['limits']): string =>
   [
