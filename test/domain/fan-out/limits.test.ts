@@ -129,7 +129,7 @@ describe('who decides or scores', () => {
 const move = fc.record({
   of: fc.constantFrom('end', 'end', 'end', 'pass'),
   pick: fc.nat(),
-  tokens: fc.nat(400),
+  tokens: fc.nat(1_200),
   share: fc.double({ min: 0, max: 1, noNaN: true }),
 });
 
@@ -143,7 +143,7 @@ describe('what a fan-out has spent', () => {
       anAgent('c', { adapter: { kind: 'command', argv: ['true'] } }),
     ];
     const claim = fc.property(
-      fc.integer({ min: 0, max: 500 }),
+      fc.integer({ min: 0, max: 1_500 }),
       fc.array(fc.nat(2), { minLength: 1, maxLength: 9 }),
       fc.array(move, { maxLength: 30 }),
       (max_tokens, of, moves) => {
