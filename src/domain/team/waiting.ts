@@ -9,6 +9,8 @@ import { type AgentRecord, isOver, isSettled, type TeamState, type TeamWaiting }
 
 const count = ({ agents }: TeamState, state: string): number => agents.filter((agent) => agent.state === state).length;
 
+const questions = (many: number, which = ''): string => `${many} ${which}question${many === 1 ? '' : 's'}`;
+
 const agentsWait = (many: number): string => (many === 1 ? '1 agent waits' : `${many} agents wait`);
 
 /** Why a team is not moving; null: it is over. */
@@ -37,12 +39,13 @@ export const agentWaiting = (team: TeamState, { plan, state, turn, startedAt }: 
   const place = team.asks.findIndex(isAsked);
   if (place === -1 || !open)
     return { for: 'budget', since, detail: 'what others hold of the budget', who_can_unblock: openCalls };
-  const detail = `an answer whether more may be used${place === 0 ? `: ${open.request.request_id}` : `, which is asked after ${place} other questions`}`;
+  const detail = `an answer whether more may be used${place === 0 ? `: ${open.request.request_id}` : `, which is asked after ${questions(place, 'other ')}`}`;
   return { for: 'budget', since, detail, who_can_unblock: whoCanApprove(open) };
 };
 
 /** What people are asked behind it. */
-const afterIt = ({ asks }: TeamState): string => (asks.length > 1 ? `, and ${asks.length - 1} questions after it` : '');
+const afterIt = ({ asks }: TeamState): string =>
+  asks.length > 1 ? `, and ${questions(asks.length - 1)} after it` : '';
 
 /** The same in words (spec 08 "Why is it not moving?"). */
 export const describeWaiting = (team: TeamState): Waiting | null => {

@@ -63,6 +63,16 @@ describe('a call that a person is asked about', () => {
     expect(approvalDigest(askedSubject(status)!, policyVersion)).toBe(status.feedback[0]?.request.digest);
   });
 
+  test.each([
+    [['c1', 'c2'], ', and 1 question after it'],
+    [['c1', 'c2', 'c3'], ', and 2 questions after it'],
+  ])('says with %j how many stand behind it', (callIds, behind) => {
+    const play = new TeamPlay([plan('a')]);
+    for (const callId of callIds) asks(play, 'a', callId);
+    const detail = teamStatus(play.team).waiting?.detail;
+    expect(detail).toMatch(new RegExp(`may call write_file${behind}$`));
+  });
+
   test('is not carried out when it is rejected, and the agent hears why', () => {
     const play = answers(asks(new TeamPlay([plan('a')]), 'a', 'c1'), 'reject', { comment: 'not there' });
     expect(play.done('answer_call')).toMatchObject([
