@@ -157,10 +157,10 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
   });
 
   const askLite = async (effect: Extract<TeamEffect, { type: 'ask_lite' }>): Promise<TeamWorkEvent> => {
-    const { patternId, liteId, content } = effect;
+    const { patternId, liteId, content, held } = effect;
     const lite = setup.liteAgents.find((one) => one.liteId === liteId);
     const heard = (answer: Json, usage = noAmount): TeamWorkEvent => {
-      return { type: 'LITE_ANSWERED', patternId, liteId, answer, usage };
+      return { type: 'LITE_ANSWERED', patternId, liteId, answer, usage, ...(held !== undefined && { held }) };
     };
     if (!lite || isUsedUp(state.work)) return heard(null);
     const input = {

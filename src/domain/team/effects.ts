@@ -64,8 +64,8 @@ export type TeamEffect =
   /** What people were asked and answered, as evidence. */
   | { type: 'audit'; entries: AuditEntry[] }
   | { type: 'answer_wait'; waitId: string; answer: WaitOutcome }
-  /** Asks a lite agent; answered with LITE_ANSWERED. */
-  | { type: 'ask_lite'; patternId: string; liteId: string; content: string };
+  /** Asks a lite agent; answered with LITE_ANSWERED. `held`: its call in the team's account; left out: nothing is held for it. */
+  | { type: 'ask_lite'; patternId: string; liteId: string; content: string; held?: number };
 
 /** What became of a wait: of each agent that was waited for, in the order asked, as it stands then. */
 export interface WaitOutcome {
@@ -134,7 +134,7 @@ export type TeamEvent =
   /** A turn calls a tool for agents; answered by `answer_call`, in the same step unless it waits for agents. */
   | { type: 'COMMAND'; agentId: string; run: number; callId: string; command: AgentCommand }
   /** `answer` null: it gave none, or failed. */
-  | { type: 'LITE_ANSWERED'; patternId: string; liteId: string; answer: Json; usage?: Amount }
+  | { type: 'LITE_ANSWERED'; patternId: string; liteId: string; answer: Json; usage?: Amount; held?: number }
   | { type: 'TICK' };
 
 /** What comes from outside and is answered. */

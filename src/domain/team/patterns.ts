@@ -6,6 +6,7 @@ import { say, type TeamDraft } from './draft.js';
 import { type CallAnswer, done, type TeamEvent } from './effects.js';
 import type { PatternItem, PatternKind, PatternRun } from './pattern-state.js';
 import { agentsOfRole, chooseByRole, liteAgentsOfRole } from './roles.js';
+import { reserveLite } from './spending.js';
 import type { AgentRecord } from './state.js';
 import { ask } from './turns.js';
 
@@ -25,10 +26,16 @@ const askAgent = (draft: TeamDraft, agent: AgentRecord, content: string): Patter
   return { ...nobody(agent.plan.role, content), agentId: agent.plan.agentId, run, isDone: false };
 };
 
+/** One lite agent is asked, with what its call may use held where that fits: nobody waits for it, and nobody is asked for more. */
+export const askOneLite = (draft: TeamDraft, asked: { patternId: string; liteId: string; content: string }): void => {
+  const held = reserveLite(draft, asked);
+  draft.effects.push({ type: 'ask_lite', ...asked, ...(held !== null && { held }) });
+};
+
 /** All lite agents of the role are asked, as no other has it; they answer without a slot. */
 const askLite = (draft: TeamDraft, patternId: string, role: string, content: string): PatternItem => {
   const lite = liteAgentsOfRole(draft.team, role).map(({ liteId }) => ({ liteId, answer: null, answered: false }));
-  for (const { liteId } of lite) draft.effects.push({ type: 'ask_lite', patternId, liteId, content });
+  for (const { liteId } of lite) askOneLite(draft, { patternId, liteId, content });
   return { ...nobody(role, content), lite, isDone: lite.length === 0 };
 };
 

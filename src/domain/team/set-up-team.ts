@@ -164,7 +164,10 @@ export const setUpTeam = (
     explorer: operator.explorer,
     ...(operator.explorer && { explorerPrice: priceOf(operator, tenant, answering(operator.explorer, {})) }),
     agents: agents.plans,
-    liteAgents: liteAgentsOf(request.lite_agents),
+    liteAgents: liteAgentsOf(request.lite_agents).map((lite) => ({
+      ...lite,
+      price: priceOf(operator, tenant, lite.adapter),
+    })),
     budget: budgetOf(budget),
     approval,
     ...(workspace && { workspace: { path: workspace.path, isReadOnly: workspace.read_only } }),

@@ -57,6 +57,8 @@ export interface LiteAgent {
   liteId: string;
   role: string;
   adapter: Adapter;
+  /** Of a call; left out: of a team of before it was held. */
+  price?: CallPrice;
 }
 
 export interface TeamSetup {

@@ -9,7 +9,7 @@ import type { BudgetNotice } from '../ledger/steps.js';
 import { estimateOf } from '../priced-call.js';
 import type { Amount } from '../session/setup.js';
 import { agentTools } from './actions/tools.js';
-import { noLimits, teamAccount, terms } from './accounts.js';
+import { type CallPrice, noLimits, teamAccount, terms } from './accounts.js';
 import { contextOf, tokensOf, messagesOf } from './context/book.js';
 import { replaceAgent, say, type TeamDraft } from './draft.js';
 import type { AgentPlan } from './setup.js';
@@ -69,6 +69,17 @@ const isRepriced = ({ overrides }: AgentPlan): boolean => 'model' in overrides |
 const charactersBeside = ({ tools, template, instructions }: AgentPlan): number =>
   (tools ?? template?.capabilities?.allowed_tools ?? agentTools).length * toolCharacters + instructions.length;
 
+/** What a call may use that is told so many characters: the most, where its provider ends it there, else what is likely. */
+const pricedAt = (
+  { isCapped, likely, most, leastCharacters = 1 }: CallPrice,
+  characters: number,
+): { amount: Amount; isCapped: boolean } => ({
+  amount: isCapped
+    ? estimateOf(most, (characters * usualCharacters) / leastCharacters)
+    : estimateOf(likely, characters),
+  isCapped,
+});
+
 const amountOf = (
   team: TeamState,
   { plan }: AgentRecord,
@@ -79,9 +90,7 @@ const amountOf = (
   const messages = contextOf(team.contexts, plan.agentId) ? messagesOf(team.contexts, plan.agentId) : [];
   const around = (messages.length + 1) * frameCharacters;
   const characters = tokensOf(messages) * usualCharacters + charactersBeside(plan) + around;
-  if (!price.isCapped || isRepriced(plan)) return { amount: estimateOf(price.likely, characters), isCapped: false };
-  const { leastCharacters = 1 } = price;
-  return { amount: estimateOf(price.most, (characters * usualCharacters) / leastCharacters), isCapped: true };
+  return pricedAt(isRepriced(plan) ? { ...price, isCapped: false } : price, characters);
 };
 
 /** `model`: that answers in place of the agent's own; null: that. `timeLeftMs`: that the call may take; null: no limit. */
@@ -168,12 +177,44 @@ export const returnOpen = (draft: TeamDraft, agentId: string): void => {
   for (const run of runs) settleOpen(draft, { agentId, run, usage: noAmount });
 };
 
-/** What was used by nobody who is still there, or by a lite agent, which has no account. */
-export const spendUnowned = (draft: TeamDraft, used: Amount): void => {
+/**
+ * Holds in the team's account what a call of a lite agent may use, as it has none of its own. Where that does not fit nothing is held, and
+ * what it uses is spent all the same. @returns the call's number; null: nothing is held
+ */
+export const reserveLite = (
+  draft: TeamDraft,
+  { liteId, content }: { liteId: string; content: string },
+): number | null => {
   const { team, now } = draft;
-  if (used.tokens === 0 && used.usdMicros === 0) return;
-  team.unowned += 1;
-  const { ledger, notices } = settleCall(team.ledger, { accountId: teamAccount, number: team.unowned }, used, now);
+  const price = team.setup.liteAgents.find((lite) => lite.liteId === liteId)?.price;
+  if (!price) return null;
+  const priced = pricedAt(price, content.length);
+  const id = { accountId: teamAccount, number: team.unowned + 1 };
+  const request = { ...id, ...priced, isCheapest: true, holder: teamAccount, expiresAt: never };
+  const { outcome, ledger, notices } = reserveCall(team.ledger, request, now);
+  if (outcome !== 'admitted') return null;
+  team.unowned = id.number;
+  team.ledger = ledger;
+  tell(draft, notices);
+  return id.number;
+};
+
+/** What open calls of lite agents hold comes back. */
+export const returnLite = (draft: TeamDraft): void => {
+  for (const { accountId, number } of draft.team.ledger.calls)
+    if (accountId === teamAccount) spendUnowned(draft, noAmount, number);
+};
+
+/**
+ * What was used by nobody who is still there, or by a lite agent, which has no account.
+ * @param held the call that something was held for; left out: nothing was
+ */
+export const spendUnowned = (draft: TeamDraft, used: Amount, held?: number): void => {
+  const { team, now } = draft;
+  if (held === undefined && used.tokens === 0 && used.usdMicros === 0) return;
+  if (held === undefined) team.unowned += 1;
+  const id = { accountId: teamAccount, number: held ?? team.unowned };
+  const { ledger, notices } = settleCall(team.ledger, id, used, now);
   team.ledger = ledger;
   team.spent = add(team.spent, used);
   tell(draft, notices);

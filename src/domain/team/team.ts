@@ -1,4 +1,4 @@
-import { add } from '../budget.js';
+import { add, noAmount } from '../budget.js';
 import { iso } from '../instant.js';
 import { step } from '../machine.js';
 import { noteBudgetAsks } from './budget-asks.js';
@@ -75,7 +75,7 @@ const take = (draft: TeamDraft, event: TeamEvent): CallAnswer | null => {
       takeCommand(draft, event);
       return null;
     case 'LITE_ANSWERED':
-      if (event.usage) spendUnowned(draft, event.usage);
+      spendUnowned(draft, event.usage ?? noAmount, event.held);
       if (!hearLite(draft, event)) team.dropped += 1;
       return null;
     case 'TICK':

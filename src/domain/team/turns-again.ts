@@ -5,7 +5,8 @@ import { write } from './context/write.js';
 import { replaceAgent, type TeamDraft } from './draft.js';
 import type { TeamEffect, TeamEvent } from './effects.js';
 import { forgetAsks } from './permissions.js';
-import { offerCall, returnOpen } from './spending.js';
+import { askOneLite } from './patterns.js';
+import { offerCall, returnLite, returnOpen } from './spending.js';
 import { type AgentRecord, agentOf, type TeamState } from './state.js';
 
 /** Whether a turn of it is under way, or waits for its first call to be admitted. */
@@ -86,13 +87,14 @@ const writeBack = (team: TeamState, agentId: string, messages: readonly NewMessa
  * people are gone, as their turns begin anew. `known`: runs whose end is known already.
  */
 export const beginAgain = (draft: TeamDraft, known: readonly number[]): void => {
-  const { team, effects } = draft;
+  const { team } = draft;
   team.wentBack = (team.wentBack ?? 0) + 1;
   team.held = [];
   forgetAsks(draft);
   team.waits = team.waits.filter(({ by }) => by === null);
   // What turns of then held of the budget is settled by nobody else.
   for (const { plan } of team.agents) returnOpen(draft, plan.agentId);
+  returnLite(draft);
   for (const agent of team.agents) if (agent.read) replaceAgent(draft, { ...agent, read: null });
   for (const { plan } of team.agents) {
     const agent = agentOf(team, plan.agentId);
@@ -110,6 +112,5 @@ export const beginAgain = (draft: TeamDraft, known: readonly number[]): void => 
   }
   for (const { patternId, items } of team.patterns)
     for (const { lite, content } of items)
-      for (const { liteId, answered } of lite)
-        if (!answered) effects.push({ type: 'ask_lite', patternId, liteId, content });
+      for (const { liteId, answered } of lite) if (!answered) askOneLite(draft, { patternId, liteId, content });
 };

@@ -39,6 +39,61 @@ describe('the budget of a team', () => {
     expect(calling(play).slice(4)).toEqual(['c']);
   });
 
+  describe('that has lite agents, which have no account', () => {
+    const lites = ['l', 'm'].map((liteId) => ({
+      liteId,
+      role: 'voter',
+      adapter: { kind: 'scripted' as const, script: [] },
+      price: { likely: call(200_000), most: call(300_000), isCapped: true },
+    }));
+    const asked = () =>
+      new TeamPlay([], { ...within(dollar), liteAgents: lites, keepOpen: true }).pattern('p', {
+        ...{ kind: 'send_to_role', role: 'voter', content: 'q' },
+      });
+    const answers = (play: TeamPlay, liteId: string, usdMicros: number): TeamPlay => {
+      const held = play.done('ask_lite').find((effect) => effect.liteId === liteId)?.held;
+      const usage = { tokens: 0, usdMicros };
+      return play.take({ type: 'LITE_ANSWERED', patternId: 'p', liteId, answer: 'yes', usage, ...(held && { held }) });
+    };
+    const books = ({ team }: TeamPlay) => {
+      const { reserved, spent } = team.ledger.accounts[0]!;
+      expect(addsUp(team.ledger)).toBe(true);
+      return [reserved.usdMicros, spent.usdMicros, team.spent.usdMicros];
+    };
+
+    test('holds what their calls may use until they are answered', () => {
+      const play = asked();
+      expect(books(play)).toEqual([600_000, 0, 0]);
+      for (const id of ['a', 'b']) play.spawn(priced(id, 300_000, 400_000));
+      // What is left is the first one's, and the other has to wait for what is held.
+      expect(calling(play)).toEqual(['a']);
+      answers(play, 'l', 10_000);
+      answers(play, 'm', 0);
+      expect(books(play)).toEqual([800_000, 10_000, 10_000]);
+      expect(calling(play)).toEqual(['a', 'b']);
+    });
+    test('asks them all the same where that does not fit, and spends what they use', () => {
+      const play = new TeamPlay([priced('a', 900_000, 900_000)], { ...within(dollar), liteAgents: lites });
+      play.pattern('p', { kind: 'send_to_role', role: 'voter', content: 'q' });
+      expect(play.done('ask_lite').map(({ held }) => held)).toEqual([1, undefined]);
+      answers(play, 'm', 50_000);
+      expect(books(play)).toEqual([1_200_000, 50_000, 50_000]);
+    });
+    test('gives back what they held where it goes back to an earlier point, and holds it for them anew', () => {
+      const play = asked();
+      answers(play, 'l', 10_000);
+      play.take({ type: 'WENT_BACK', known: [] });
+      expect([books(play), play.done('ask_lite').map(({ liteId, held }) => [liteId, held])]).toEqual([
+        [300_000, 10_000, 10_000],
+        [
+          ['l', 1],
+          ['m', 2],
+          ['m', 3],
+        ],
+      ]);
+    });
+  });
+
   test('is never passed by more than one call, whoever races', () => {
     for (let seed = 1; seed <= 50; seed += 1) {
       let state = seed * 7919;
