@@ -7,7 +7,8 @@ import { connectForWorker } from '../../temporal/client.js';
 import { findServerProgram, waysToServer } from '../../temporal/find-server.js';
 import { startEmbeddedServer } from '../../temporal/server.js';
 import { round, table } from '../measure.js';
-import { type LimitedProvider, mostAtOnce, mostInAnyWindow, startLimitedProvider } from './provider.js';
+import { mostAtOnce, mostInAnyWindow } from './arrivals.js';
+import { type LimitedProvider, startLimitedProvider } from './provider.js';
 import type { Demand } from './worker.js';
 
 const [, , , seconds = '300', workers = '4'] = process.argv;

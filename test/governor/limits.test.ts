@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { mostAtOnce, mostInAnyWindow } from '../../bench/limits/provider.js';
+import { mostAtOnce, mostInAnyWindow } from '../../bench/limits/arrivals.js';
 import { countOf, type GovernedRig, startGovernedRig } from '../support/governed-rig.js';
 
 let rig: GovernedRig;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { mostAtOnce, mostInAnyWindow } from '../../bench/limits/provider.js';
+import { mostAtOnce, mostInAnyWindow } from '../../bench/limits/arrivals.js';
 import type { Demand } from '../../bench/limits/worker.js';
 import { freePorts, startEmbeddedServer } from '../../temporal/server.js';
 import {

@@ -112,30 +112,3 @@ export const simulate = (work: SimulatedWork): { arrivals: Arrival[]; steps: num
   }
   return { arrivals: arrivals.sort((a, b) => a.at - b.at), steps };
 };
-
-/** The most that came in any window, both of whose ends count. */
-export const mostInAnyWindow = (
-  arrivals: readonly Arrival[],
-  windowMs: number,
-): { requests: number; tokens: number } => {
-  let first = 0;
-  let tokens = 0;
-  const most = { requests: 0, tokens: 0 };
-  arrivals.forEach((arrival, index) => {
-    tokens += arrival.tokens;
-    for (let oldest = arrivals[first]; oldest && oldest.at < arrival.at - windowMs; oldest = arrivals[first]) {
-      tokens -= oldest.tokens;
-      first += 1;
-    }
-    most.requests = Math.max(most.requests, index - first + 1);
-    most.tokens = Math.max(most.tokens, tokens);
-  });
-  return most;
-};
-
-/** The most that were under way at a time. */
-export const mostAtOnce = (arrivals: readonly Arrival[]): number =>
-  arrivals.reduce((most, { at }) => {
-    const open = arrivals.filter((other) => other.at <= at && other.endedAt > at).length;
-    return Math.max(most, open);
-  }, 0);

@@ -1,5 +1,6 @@
 import type { Arrival, SimulatedWork } from '../../support/governor-simulation.js';
-import { mostAtOnce, mostInAnyWindow, randomOf, simulate } from '../../support/governor-simulation.js';
+import { mostAtOnce, mostInAnyWindow } from '../../../bench/limits/arrivals.js';
+import { randomOf, simulate } from '../../support/governor-simulation.js';
 import { settingsOf } from '../../support/governor-play.js';
 
 const windowMs = 10_000;
