@@ -11,7 +11,11 @@ const instructions = (
   maxRounds: number,
 ): string => `You explore files for another agent. List, read and search as much as you need, several at once where you can. You cannot change anything.
 End with a summary that answers what was asked: what you found, where (path and line), and what you did not find.
-You are asked ${maxRounds === 1 ? 'once' : `at most ${maxRounds} times`}: ${maxRounds === 1 ? 'this answer' : 'the last answer'} has to be that summary. Say with every call what you have found so far.`;
+${
+  maxRounds === 1
+    ? 'You are asked once: this answer has to be that summary.'
+    : `You are asked at most ${maxRounds} times: the last answer has to be that summary. Say with every call what you have found so far.`
+}`;
 
 interface Asked {
   task: string;
@@ -67,6 +71,6 @@ export const explored = (
   if (!plan.explores || end.as === 'completed') return { end, text };
   const said = text !== null && text.trim() !== '' ? text : saidLast(team, plan.agentId);
   if (said === null || end.error.code !== 'round_limit') return { end, text: said };
-  const result = `${said}\n\n[unfinished: it was asked ${plan.maxRounds} times, the most that it may be, and still wanted to look further]`;
+  const result = `${said}\n\n[unfinished: it was asked ${plan.maxRounds === 1 ? 'once' : `${plan.maxRounds} times`}, the most that it may be, and still wanted to look further]`;
   return { end: { as: 'completed', result }, text: null };
 };

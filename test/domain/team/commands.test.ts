@@ -95,17 +95,18 @@ describe('a call of a turn', () => {
   });
 
   test.each([
-    ['what its last answer said', 'In src/main.ts.', [], 'In src/main.ts.'],
-    ['what it said before that, where that only called tools', '', ['In src.', ' '], 'In src.'],
-  ])('that explores is answered with %s by its last round, and told that it is unfinished', (_, text, before, kept) => {
+    ['what its last answer said', 1, 'In src/main.ts.', [], 'In src/main.ts.', 'once'],
+    ['what it said before that, where that only called tools', 2, '', ['In src.', ' '], 'In src.', '2 times'],
+  ])('that explores is answered with %s by its last round, and told that it is unfinished', (...row) => {
+    const [, rounds, text, before, kept, asked] = row;
     const play = new TeamPlay([plan('a')]);
-    const { callId } = call(play, 'a', 'delegate_explore_task', { task: 'Where is main?', max_iterations: 2 });
+    const { callId } = call(play, 'a', 'delegate_explore_task', { task: 'Where is main?', max_iterations: rounds });
     const wrote = before.map((content) => ({ role: 'assistant' as const, content }));
-    const outcome = { type: 'thrown' as const, code: 'round_limit', message: 'asked 2 times' };
+    const outcome = { type: 'thrown' as const, code: 'round_limit', message: `asked ${asked}` };
     const { run } = play.agent('explore-2').turn!;
     const usage = { tokens: 0, usdMicros: 0 };
     play.take({ type: 'ENDED', agentId: 'explore-2', run, outcome, text, usage, wrote });
-    const result = `${kept}\n\n[unfinished: it was asked 2 times, the most that it may be, and still wanted to look further]`;
+    const result = `${kept}\n\n[unfinished: it was asked ${asked}, the most that it may be, and still wanted to look further]`;
     expect(answerTo(play, callId)).toMatchObject({ agents: [{ id: 'explore-2', state: 'COMPLETED', result }] });
   });
 
