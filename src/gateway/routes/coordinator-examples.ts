@@ -6,7 +6,7 @@ import type {
   CoordinatorStatus,
 } from '../../contracts/coordinator-status.js';
 import { promptOf } from '../../domain/coordinator/prompt.js';
-import { openRunExample } from './run-examples.js';
+import { openRunExample, releaseOptions } from './run-examples.js';
 
 // One story for the whole document: one of three runs is done, one asks for an approval, and one has failed.
 const id = 'coordinator-01JD8W3Z4X5Y6Z7A8B9C0D1E2F';
@@ -60,15 +60,7 @@ const aggregation: Aggregation = {
         request_id,
         type: 'approval',
         prompt: 'Release it?',
-        options: [
-          { value: 'approve', label: 'Approve', effect: 'completes the run' },
-          {
-            value: 'request_changes',
-            label: 'Request changes',
-            effect: 'does evaluate -> test again with the comment',
-          },
-          { value: 'reject', label: 'Reject', effect: 'cancels the run; what it has done stays' },
-        ],
+        options: releaseOptions,
         phase: 'release',
         step: 'sure',
         digest: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',

@@ -34,6 +34,17 @@ export const runStartedExample: RunStarted = {
 
 const request_id = 'fr-20261121-0a1b2c';
 
+/** What whether to release may be answered by. */
+export const releaseOptions = [
+  { value: 'approve', label: 'Approve', effect: 'completes the run' },
+  {
+    value: 'request_changes',
+    label: 'Request changes',
+    effect: 'does evaluate -> test again with the comment',
+  },
+  { value: 'reject', label: 'Reject', effect: 'cancels the run; what it has done stays' },
+];
+
 export const runStatusExample: RunStatus = {
   id,
   kind: 'run',
@@ -81,15 +92,7 @@ export const runStatusExample: RunStatus = {
         request_id,
         type: 'approval',
         prompt: 'Release it?',
-        options: [
-          { value: 'approve', label: 'Approve', effect: 'completes the run' },
-          {
-            value: 'request_changes',
-            label: 'Request changes',
-            effect: 'does evaluate -> test again with the comment',
-          },
-          { value: 'reject', label: 'Reject', effect: 'cancels the run; what it has done stays' },
-        ],
+        options: releaseOptions,
         phase: 'release',
         step: 'sure',
         digest: '5f'.repeat(32),
