@@ -155,16 +155,6 @@ export const withClock = (ledger: LedgerState, isPersonAwaited: boolean, now: nu
 export const withoutTime = (ledger: LedgerState, ms: number, now: number): LedgerState =>
   ms <= 0 ? ledger : withClock(withClock(ledger, true, now - ms), false, now);
 
-/**
- * An account for work that goes on from what other work had done by `then`: its clock counts on from there, where time was a limit of
- * both. What that work had spent it has paid itself.
- */
-export const openNextAccount = (limits: WorkLimits, before: LedgerState, then: number, now: number): LedgerState => {
-  const account = accountOf(before);
-  const isTimed = limits.maxMs !== undefined && account.limits.maxMs !== null;
-  return openWorkAccount(limits, isTimed ? now - elapsedMs(account, then) : now);
-};
-
 export const inSeconds = (ms: number): string => `${ms / 1000} ${ms === 1000 ? 'second' : 'seconds'}`;
 
 /** Why nothing more begins once the time is over, in words; null: it is not. */

@@ -12,7 +12,6 @@ import {
   isTimeOver,
   leftOf,
   openCall,
-  openNextAccount,
   openWorkAccount,
   pay,
   reservedOf,
@@ -172,14 +171,6 @@ describe('the time of a piece of work', () => {
     const ledger = withoutTime(timed(), 30_000, 50_000);
     expect([timeLeftOf(ledger, 50_000), timeEndOf(ledger)]).toEqual([41_000, 91_000]);
     expect(withoutTime(ledger, 0, 60_000)).toBe(ledger);
-  });
-  test('counts on in work that goes on from it, and begins anew where it was no limit before', () => {
-    const before = withClock(pay(timed(), amount(4)), true, 11_000);
-    const next = openNextAccount({ ...limits(10), maxMs: 15_000 }, before, 40_000, 100_000);
-    expect([timeLeftOf(next, 100_000), timeEndOf(next), spentOf(next)]).toEqual([5_000, 105_000, noAmount]);
-    const fresh = openNextAccount({ ...limits(10), maxMs: 15_000 }, opened(limits(10)), 40_000, 100_000);
-    expect(timeLeftOf(fresh, 100_000)).toBe(15_000);
-    expect(openNextAccount(limits(10), before, 40_000, 100_000)).toEqual(openWorkAccount(limits(10), 100_000));
   });
   test('is told with its limit, what has passed, and when it is over', () => {
     const used = { max_ms: 60_000, elapsed_ms: 10_000, left_ms: 50_000, as_of: '1970-01-01T00:00:11.000Z' };

@@ -2,7 +2,6 @@ import type { Role } from '../../contracts/debate.js';
 import type { DebateStateName } from '../../contracts/debate-status.js';
 import { canonicalJson } from '../canonical-json.js';
 import { ParleyError } from '../errors.js';
-import { openNextAccount } from '../work-account.js';
 import { isOver } from './debate.js';
 import type { DebateEvent } from './effects.js';
 import { roleOrder, speakerIn } from './roles.js';
@@ -54,7 +53,7 @@ const decidedStates: readonly DebateStateName[] = ['AWAITING_APPROVAL', 'BLOCKED
  *   decision is, and people are asked by a new request: an approval is of one debate. A blocked debate is decided again where
  *   limits or approval are other ones; else it is remembered and audited once more, as a debate of its own.
  * - What statements used stands with them and was paid by the old debate: this one's own spend begins at 0, and with it its
- *   budget; the time that they took counts on.
+ *   budget.
  *
  * `now` is epoch milliseconds.
  * @throws ParleyError wrong_state where `debateForkFault` names a fault, and the subject is the same
@@ -92,7 +91,7 @@ export const forkDebate = (
       optimizer: isSameAgent('optimizer') ? work.calls.optimizer : 0,
     },
     usage: opened.usage,
-    ledger: openNextAccount(setup.budget, work.ledger, work.steppedAt, now),
+    ledger: opened.ledger,
     pending: null,
     effects: 0,
     memory: null,

@@ -1,7 +1,6 @@
 import { canonicalJson } from '../canonical-json.js';
 import type { FanOutEvent } from './effects.js';
 import type { FanOutSetup, WorkerTask } from './setup.js';
-import { openNextAccount } from '../work-account.js';
 import { type FanOutState, openFanOutState, type TaskRecord } from './state.js';
 
 /** What a task's answer depends on. Neither its priority nor where its answer goes in the fan-in is any of it. */
@@ -28,7 +27,7 @@ const completedIn = ({ tasks, completed }: FanOutState): number[] => {
  * found no place among them. Barrier, fan-in and score are made anew by the fork's own rules.
  *
  * Kept answers stand in the state, large ones by their digest, so that nothing is read of the old fan-out. They were paid by it:
- * this one's own spend begins at 0. The time that they took counts on, where it was a limit of both. `now` (epoch milliseconds) is when it begins.
+ * this one's own spend begins at 0. `now` (epoch milliseconds) is when it begins.
  */
 export const forkFanOut = (
   work: FanOutState,
@@ -51,7 +50,5 @@ export const forkFanOut = (
     completed.push(place.index);
     if (!place.task.caller) calls.set(before.agentId, (calls.get(before.agentId) ?? 0) + 1);
   }
-  const ledger =
-    completed.length === 0 ? opened.ledger : openNextAccount(setup.budget, work.ledger, work.steppedAt, now);
-  return { work: { ...opened, tasks, completed, calls: Object.fromEntries(calls), ledger }, first: { type: 'START' } };
+  return { work: { ...opened, tasks, completed, calls: Object.fromEntries(calls) }, first: { type: 'START' } };
 };

@@ -3,7 +3,6 @@ import type { RefinementRole } from '../../contracts/refinement.js';
 import type { RefinementEvent } from './effects.js';
 import type { RefinementSetup } from './setup.js';
 import { openRefinementState, type RefinementState } from './state.js';
-import { openNextAccount } from '../work-account.js';
 
 /**
  * A refinement that begins from an earlier one (spec 08 "Fork with a question"), with a setup of its own: its versions with
@@ -13,7 +12,7 @@ import { openNextAccount } from '../work-account.js';
  * the task is another, or no version was made, it begins from nothing.
  *
  * What versions used stands with them and was paid by the old refinement: this one's own spend begins at 0. The time of an
- * iteration begins anew, that of the budget counts on where time was a limit of both; `now` (epoch milliseconds) is when this refinement begins.
+ * iteration begins anew; `now` (epoch milliseconds) is when this refinement begins.
  */
 export const forkRefinement = (
   work: RefinementState,
@@ -34,7 +33,6 @@ export const forkRefinement = (
       // What was wrong with an answer is told to the one who gave it.
       firstFaults: isScored || !isSame('critic') ? null : work.firstFaults,
       turn: isScored ? { on: 'SCORED', fault: null } : null,
-      ledger: openNextAccount(setup.budget, work.ledger, work.steppedAt ?? work.startedAt, now),
       // A script plays on from where it was; another agent has said nothing yet.
       calls: {
         generator: isSame('generator') ? work.calls.generator : 0,

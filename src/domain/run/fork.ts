@@ -3,7 +3,6 @@ import { noAmount } from '../budget.js';
 import { canonicalJson } from '../canonical-json.js';
 import { ParleyError } from '../errors.js';
 import { iso } from '../instant.js';
-import { openNextAccount } from '../work-account.js';
 import type { RunEvent, StepFault } from './effects.js';
 import type { RunSetup, RunWorkspace, StepSetup, StepWork } from './setup.js';
 import { openRunState, type RunState, type StepRecord, stepName } from './state.js';
@@ -93,7 +92,7 @@ const folderFault = (work: RunState, { phases, workspace }: ForkedRun, { positio
  * - A fork works in a folder of its own. It is a copy of the origin's where a step that is kept has worked there: then the origin's
  *   folder has to be what it was at the checkpoint. Else it is made anew.
  * - With another repository or folder to work on it begins from nothing.
- * - What steps used was paid by the old run: this one's own spend begins at 0. Time that kept steps took counts on.
+ * - What steps used was paid by the old run: this one's own spend begins at 0.
  *
  * `latest` is the origin as it is now; `now` is epoch milliseconds.
  * @throws ParleyError wrong_state where nothing is left to do, or the folder is not what it was
@@ -133,10 +132,8 @@ export const forkRun = (
       `${fault}. It can be forked from a checkpoint before its first command or debate, or from its latest`,
     );
   const { branch } = latest.workspace;
-  const isKept = position > 0 || asks !== null;
   const begun: RunState = {
     ...opened,
-    ...(isKept && { ledger: openNextAccount(setup.budget, work.ledger, work.steppedAt ?? work.startedAt, now) }),
     position,
     steps,
     ...(asks && { asksFirst: asks }),

@@ -176,12 +176,9 @@ describe('the time of a debate', () => {
     expect(Date.parse(after?.ends_at ?? '') - Date.parse(before?.ends_at ?? '')).toBe(1_000_000);
   });
 
-  test('counts on in a fork that keeps what was said, and begins anew in one about something else', () => {
+  test('begins anew in a fork, as money and tokens do', () => {
     const at = timed().after(20_000).reply();
-    const now = at.now + 5_000_000;
-    const elapsed = (setup: typeof at.debate.setup) =>
-      debateStatus(forkDebate(at.debate, setup, now).work).time?.elapsed_ms;
-    expect(elapsed({ ...at.debate.setup, id: 'fork' })).toBe(20_000);
-    expect(elapsed({ ...at.debate.setup, id: 'fork', task: 'Something else' })).toBe(0);
+    const fork = forkDebate(at.debate, { ...at.debate.setup, id: 'fork' }, at.now + 5_000_000).work;
+    expect(debateStatus(fork)).toMatchObject({ spend: { tokens: 0 }, time: { elapsed_ms: 0 } });
   });
 });
