@@ -1,5 +1,5 @@
 import type { TeamStatus } from '../src/contracts/team-status.js';
-import { closedFromOutside } from '../src/domain/closed-from-outside.js';
+import { closedTeam } from '../src/domain/team/closed-team.js';
 import type { OutsideCall } from '../src/domain/team/effects.js';
 import type { TeamSetup } from '../src/domain/team/setup.js';
 import type { TeamsPort } from '../src/gateway/work-port.js';
@@ -14,7 +14,7 @@ export const teamDefinition: WorkDefinition<TeamSetup, TeamStatus> = {
   initialState: 'OPEN',
   summaryOf: ({ agents }) =>
     `team: ${agents.length} ${agents.length === 1 ? 'agent' : 'agents'}, ${firstWords(agents.map(({ agentId }) => agentId).join(', '))}`,
-  closedFromOutside: closedFromOutside((fault) => fault),
+  closedFromOutside: closedTeam,
   // An agent that has ended may be asked again, and streams anew: its text goes with its next call.
   endedLane: () => null,
   texts: () => [],

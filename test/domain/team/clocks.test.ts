@@ -3,6 +3,7 @@ import type { GivenFeedback } from '../../../src/contracts/feedback.js';
 import { teamStatusSchema } from '../../../src/contracts/team-status.js';
 import { elapsedMs } from '../../../src/domain/ledger/clock.js';
 import { agentsAtWork, nextClockDue } from '../../../src/domain/team/clocks.js';
+import { closedTeam } from '../../../src/domain/team/closed-team.js';
 import { answerRefusal } from '../../../src/domain/team/permissions.js';
 import { isUsedUp } from '../../../src/domain/team/spending.js';
 import { hasEnded, openTeamState } from '../../../src/domain/team/state.js';
@@ -210,6 +211,16 @@ describe('a limit of time', () => {
     expect([play.team.state, nextClockDue(play.team)]).toEqual(['COMPLETED', null]);
     expect(budgetOf(play).time).toMatchObject({ elapsed_ms: 0, ends_at: null });
   });
+  test('stands still in a team whose workflow was closed from outside, and for its agents', () => {
+    const play = new TeamPlay([{ ...plan('a'), ...time(5_000) }], time(10_000));
+    const status = closedTeam(teamStatus(play.team), 'TERMINATED', '2026-11-21T00:00:30.000Z');
+    expect(teamStatusSchema.parse(status)).toEqual(status);
+    expect([status.budget?.time, status.agents[0]?.budget?.time]).toEqual([
+      expect.objectContaining({ max_ms: 10_000, ends_at: null }),
+      expect.objectContaining({ max_ms: 5_000, ends_at: null }),
+    ]);
+  });
+
   test('of one agent ends that one, and others go on', () => {
     const play = new TeamPlay([{ ...plan('a'), budget: { ...none, maxMs: 1_000 } }, plan('b')]);
     play.after(1_000);
