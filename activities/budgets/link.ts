@@ -1,4 +1,11 @@
-import { type Client, QueryNotRegisteredError, WithStartWorkflowOperation } from '@temporalio/client';
+import {
+  type Client,
+  isGrpcServiceError,
+  QueryNotRegisteredError,
+  WithStartWorkflowOperation,
+  type WorkflowHandle,
+} from '@temporalio/client';
+import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import {
   type BudgetAnswer,
   type BudgetFigures,
@@ -22,6 +29,21 @@ export interface BudgetLink {
   say(settings: TenantBudgetSettings, said: BudgetSaid): Promise<BudgetFigures>;
 }
 
+/** Whether a query is refused as nothing of the workflow has ever run: it ended before a worker took it up. */
+const hasNeverRun = (error: unknown): boolean => {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (isGrpcServiceError(cause) && cause.message.includes('closed before WorkflowTaskStarted')) return true;
+  return false;
+};
+
+/** What it was to begin with; null: nothing. */
+const knownAtStart = async (handle: WorkflowHandle): Promise<TenantBudgetState | null> => {
+  const { events } = await handle.fetchHistory();
+  const payloads = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads;
+  const [start] = await decodeArrayFromPayloads(handle.client.options.loadedDataConverter, payloads);
+  return (start as Partial<TenantBudgetStart> | undefined)?.carried ?? null;
+};
+
 /**
  * What the budget knew last that somebody has ended by hand, as long as Temporal keeps its history; null: there is nothing, or it has
  * ended by itself and knew nothing that matters.
@@ -36,6 +58,7 @@ export const knownOfEnded = async (client: Client, id: string): Promise<TenantBu
   } catch (error) {
     // It was begun by hand with nothing of use, or its history is one that this version cannot replay.
     if (isGone(error) || error instanceof QueryNotRegisteredError) return null;
+    if (hasNeverRun(error)) return await knownAtStart(handle);
     throw error;
   }
 };

@@ -7,7 +7,8 @@ import type { RunStatus } from '../../src/contracts/run-status.js';
 import type { SessionStatus } from '../../src/contracts/session-status.js';
 import type { TeamStatus } from '../../src/contracts/team-status.js';
 import type { TenantBudget, TenantBudgetList } from '../../src/contracts/tenant-budget.js';
-import { tenantBudgetId } from '../../src/domain/tenant-budget/messages.js';
+import { tenantBudgetId, tenantBudgetWorkflowType } from '../../src/domain/tenant-budget/messages.js';
+import type { TenantBudgetState } from '../../src/domain/tenant-budget/state.js';
 import { parleyTaskQueue } from '../../temporal/task-queue.js';
 import { aDebate, agrees, removeWorkspaces } from '../support/debate-bodies.js';
 import { aFanOut, anAgent, tasks } from '../support/fan-out-bodies.js';
@@ -259,6 +260,22 @@ describe('the budget of a tenant', () => {
     const raised = await other.post('/v1/budgets/kept', { max_tokens: 100 });
     expect(raised).toMatchObject({ status: 200, body: { spent: { tokens: spent } } });
     expect((await handle.describe()).status.name).toBe('RUNNING');
+  });
+
+  test('is kept where its workflow is terminated by hand before a worker has taken it up', async () => {
+    const workflowId = tenantBudgetId(one.taskQueue, 'kept');
+    const handle = one.client.workflow.getHandle(workflowId);
+    const carried = await handle.query<TenantBudgetState>('known');
+    await handle.terminate('by hand');
+    const args = [{ settings: carried.settings, carried }];
+    const begun = await one.client.workflow.start(tenantBudgetWorkflowType, {
+      ...{ workflowId, taskQueue: one.taskQueue, args },
+      startDelay: '1 hour',
+    });
+    await begun.terminate('by hand');
+    expect(await budgetOf('kept', other)).toMatchObject({ spent: { tokens: 60 } });
+    const raised = await other.post('/v1/budgets/kept', { max_tokens: 100 });
+    expect(raised).toMatchObject({ status: 200, body: { spent: { tokens: 60 } } });
   });
 
   test('costs a tenant that has none nothing', async () => {
