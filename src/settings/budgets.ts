@@ -12,12 +12,16 @@ export type BudgetSettings = Record<string, TenantBudgetLimits>;
 
 /** PARLEY_TENANT_BUDGETS: JSON, or the path of a file that holds it. */
 export const budgetSettingsSchema = jsonOrFile(
-  z.record(z.string(), tenantBudgetLimitsSchema).superRefine((budgets, context) => {
-    for (const tenant of Object.keys(budgets)) {
-      if (tenant === '*' || tenantSchema.safeParse(tenant).success) continue;
-      context.addIssue({ code: 'custom', path: [tenant], message: 'must be the name of a tenant, or "*"' });
-    }
-  }),
+  z.record(z.string(), tenantBudgetLimitsSchema).superRefine(
+    (budgets, context) => {
+      for (const tenant of Object.keys(budgets)) {
+        if (tenant === '*' || tenantSchema.safeParse(tenant).success) continue;
+        context.addIssue({ code: 'custom', path: [tenant], message: 'must be the name of a tenant, or "*"' });
+      }
+    },
+    // Whatever is wrong with single budgets, so that all is told at once.
+    { when: ({ value }) => typeof value === 'object' && value !== null },
+  ),
   example,
 );
 

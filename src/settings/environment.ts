@@ -109,19 +109,24 @@ export const environmentSchema = z
       })
       .default('info'),
   })
-  .superRefine((environment, context) => {
-    const fault = (variable: string, message: string): void =>
-      context.addIssue({ code: 'custom', path: [variable], message });
-    for (const name of missingForS3(environment))
-      fault(name, 'must be set for PARLEY_ARTIFACTS_URL: it is one of the keys of the bucket');
-    if (environment.PARLEY_DEPLOYMENT !== undefined && environment.PARLEY_BUILD_ID === undefined)
-      fault('PARLEY_BUILD_ID', 'must be set where PARLEY_DEPLOYMENT is: a deployment is told apart by its builds');
-    const { faults, isEmpty } = checkKeys(environment);
-    for (const { variable, message } of faults) fault(variable, message);
-    if (faults.length > 0 || !isEmpty || isLoopback(environment.HOST)) return;
-    fault(
-      'HOST',
-      'must be a loopback address (127.0.0.1, ::1 or localhost) as long as there are no API keys: ' +
-        'anyone who reaches the port could start work. Set PARLEY_API_KEYS, or make a key with parley keys add, to listen elsewhere',
-    );
-  });
+  .superRefine(
+    (environment, context) => {
+      const fault = (variable: string, message: string): void =>
+        context.addIssue({ code: 'custom', path: [variable], message });
+      for (const name of missingForS3(environment))
+        fault(name, 'must be set for PARLEY_ARTIFACTS_URL: it is one of the keys of the bucket');
+      if (environment.PARLEY_DEPLOYMENT !== undefined && environment.PARLEY_BUILD_ID === undefined)
+        fault('PARLEY_BUILD_ID', 'must be set where PARLEY_DEPLOYMENT is: a deployment is told apart by its builds');
+      if (context.issues.some(({ path }) => path?.[0] === 'PARLEY_API_KEYS')) return;
+      const { faults, isEmpty } = checkKeys(environment);
+      for (const { variable, message } of faults) fault(variable, message);
+      if (faults.length > 0 || !isEmpty || isLoopback(environment.HOST)) return;
+      fault(
+        'HOST',
+        'must be a loopback address (127.0.0.1, ::1 or localhost) as long as there are no API keys: ' +
+          'anyone who reaches the port could start work. Set PARLEY_API_KEYS, or make a key with parley keys add, to listen elsewhere',
+      );
+    },
+    // Whatever is wrong with single variables, so that all is told at once.
+    { when: () => true },
+  );

@@ -2,6 +2,10 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 
+/** Of a name that a record does not take zod says that it is wrong, and why beside that. */
+const reasonOf = (issue: z.core.$ZodIssue): string =>
+  issue.code === 'invalid_key' ? issue.issues.map(({ message }) => message).join('; ') : issue.message;
+
 /** JSON out of a variable's text by `read`; each fault names its place and an example. `unread`: why there is no JSON, in words. */
 const parsed = <S extends z.ZodType>(
   schema: S,
@@ -20,8 +24,10 @@ const parsed = <S extends z.ZodType>(
     }
     const { success, data, error } = schema.safeParse(value);
     if (success) return data;
-    for (const { path, message } of error.issues)
-      fault(`${path.length > 0 ? `${path.join('.')}: ` : ''}${message}; an example: ${example}`);
+    for (const issue of error.issues) {
+      const where = issue.path.length > 0 ? `${issue.path.join('.')}: ` : '';
+      fault(`${where}${reasonOf(issue)}; an example: ${example}`);
+    }
     return z.NEVER;
   });
 

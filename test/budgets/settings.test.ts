@@ -34,8 +34,9 @@ describe('PARLEY_TENANT_BUDGETS', () => {
   });
   test('tells every fault at once', () => {
     const faulty =
-      '{"c":{},"d":{"max_usd":-1,"per":"week","lease_ms":10,"limit":3},"e":{"max_usd":1,"cheaper_at":0.5},"f":{"max_usd":1,"cheaper_models":{"a":"b"}}}';
+      '{"a b":{"max_usd":1},"c":{},"d":{"max_usd":-1,"per":"week","lease_ms":10,"limit":3},"e":{"max_usd":1,"cheaper_at":0.5},"f":{"max_usd":1,"cheaper_models":{"a":"b"}}}';
     for (const fault of [
+      /a b: must be the name of a tenant, or "\*"/,
       /c\.max_usd: must be given, or max_tokens/,
       /d\.max_usd: /,
       /d\.per: /,

@@ -45,6 +45,29 @@ describe('the configuration', () => {
     ]);
   });
 
+  test('tells what variables lack together beside what is wrong with one of them', () => {
+    const variables = (environment: Record<string, string>) => faultsOf(environment).map(({ variable }) => variable);
+    const lacking = { HOST: '0.0.0.0', PARLEY_DEPLOYMENT: 'a' };
+    expect(variables({ ...lacking, LOG_LEVEL: 'loud' })).toEqual(['LOG_LEVEL', 'PARLEY_BUILD_ID', 'HOST']);
+    expect(variables({ ...lacking, PARLEY_POLICY: '{' })).toEqual(['PARLEY_POLICY', 'PARLEY_BUILD_ID', 'HOST']);
+    expect(variables({ ...lacking, PARLEY_API_KEYS: '{' })).toEqual(['PARLEY_API_KEYS', 'PARLEY_BUILD_ID']);
+    expect(variables({ PARLEY_ARTIFACTS_URL: 'nowhere' })).toEqual([
+      'PARLEY_ARTIFACTS_URL',
+      'AWS_ACCESS_KEY_ID',
+      'AWS_SECRET_ACCESS_KEY',
+    ]);
+  });
+
+  test('says what a name in JSON has to be', () => {
+    const messages = (environment: Record<string, string>) => faultsOf(environment).map(({ message }) => message);
+    expect(messages({ PARLEY_PRICES: '{"x":{"input":1,"output":2}}' })).toEqual([
+      expect.stringMatching(/^x: a name must be provider\/model or provider\/\*;/),
+    ]);
+    expect(messages({ PARLEY_PROVIDER_LIMITS: '{"weights":{"a b":1}}' })).toEqual([
+      expect.stringMatching(/^weights\.a b: must be 1 to 64 letters/),
+    ]);
+  });
+
   test.each<[string, string[]]>([
     ['hooks.example.com', ['hooks.example.com']],
     [
