@@ -1,11 +1,11 @@
 import type { TimedBudget, TimeUsed } from '../contracts/work.js';
 import { add, type AmountLeft, available, budgetFaults, type BudgetLimits, micros, noAmount } from './budget.js';
-import { iso } from './instant.js';
 import { openAccount } from './ledger/accounts.js';
-import { elapsedMs, holdClock, resumeClock, timeLeftMs } from './ledger/clock.js';
+import { holdClock, resumeClock, timeEndOf as endOf, timeLeftMs } from './ledger/clock.js';
 import { reserveCall } from './ledger/reserve.js';
 import { reportUse, settleCall } from './ledger/settle.js';
 import { type Account, type AccountTerms, booksOf, emptyLedger, findCall, type LedgerState } from './ledger/state.js';
+import { timeUsedOf } from './ledger/time-used.js';
 import type { Amount } from './session/setup.js';
 import type { Fault } from './window.js';
 
@@ -136,10 +136,7 @@ export const timeLeftOf = (ledger: LedgerState, now: number): number | null => t
 export const isTimeOver = (ledger: LedgerState, now: number): boolean => timeLeftOf(ledger, now) === 0;
 
 /** When the time is over, epoch milliseconds; null: time is no limit, or a person is waited for. It may be past. */
-export const timeEndOf = (ledger: LedgerState): number | null => {
-  const { limits, openedAt, heldMs, heldSince } = accountOf(ledger);
-  return limits.maxMs === null || heldSince !== null ? null : openedAt + heldMs + limits.maxMs;
-};
+export const timeEndOf = (ledger: LedgerState): number | null => endOf(accountOf(ledger));
 
 /**
  * Holds the clock while a person is waited for, and lets it go on then (spec 08 "never counts against a time budget"). Where
@@ -164,16 +161,5 @@ export const timeRefusal = (ledger: LedgerState, now: number): string | null => 
 };
 
 /** `time` of a status. @param asOf when the work last took an event, or ended; undefined: time is no limit */
-export const timeUsed = (ledger: LedgerState, asOf: number, isOver: boolean): TimeUsed | undefined => {
-  const account = accountOf(ledger);
-  const { maxMs } = account.limits;
-  if (maxMs === null) return undefined;
-  const end = isOver ? null : timeEndOf(ledger);
-  return {
-    max_ms: maxMs,
-    elapsed_ms: elapsedMs(account, asOf),
-    left_ms: timeLeftMs(account, asOf) ?? 0,
-    as_of: iso(asOf),
-    ends_at: end === null ? null : iso(end),
-  };
-};
+export const timeUsed = (ledger: LedgerState, asOf: number, isOver: boolean): TimeUsed | undefined =>
+  timeUsedOf(accountOf(ledger), asOf, isOver);

@@ -9,6 +9,10 @@ export const elapsedMs = ({ openedAt, heldMs, heldSince }: Account, now: number)
 export const timeLeftMs = (account: Account, now: number): number | null =>
   account.limits.maxMs === null ? null : Math.max(0, account.limits.maxMs - elapsedMs(account, now));
 
+/** When the time is over, epoch milliseconds; null: there is no limit, or the clock is held. It may be past. */
+export const timeEndOf = ({ limits, openedAt, heldMs, heldSince }: Account): number | null =>
+  limits.maxMs === null || heldSince !== null ? null : openedAt + heldMs + limits.maxMs;
+
 /** What is left to a call of the account: the least of it and all above it; null: no limit. @throws ParleyError not_found */
 export const leastTimeLeftMs = (ledger: LedgerState, accountId: string, now: number): number | null =>
   pathOf(ledger, accountId)

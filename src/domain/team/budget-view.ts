@@ -1,27 +1,12 @@
-import type { TimeUsed } from '../../contracts/work.js';
 import type { BudgetStatus, TeamStatus } from '../../contracts/team-status.js';
 import { usd } from '../budget.js';
-import { iso } from '../instant.js';
-import { elapsedMs, timeLeftMs } from '../ledger/clock.js';
-import { type Account, findAccount } from '../ledger/state.js';
+import { findAccount } from '../ledger/state.js';
+import { timeUsedOf } from '../ledger/time-used.js';
 import { limitsOnWire } from './budget-asks.js';
 import { openRequest } from './permissions.js';
 import type { TeamState } from './state.js';
 
 const states = { no: 'open', open: 'asking', stopped: 'stopped' } as const;
-
-/** Where a limit of time stands; undefined: there is none. */
-const timeOf = (account: Account, { steppedAt }: Pick<TeamState, 'steppedAt'>): TimeUsed | undefined => {
-  const { limits, openedAt, heldMs, heldSince } = account;
-  if (limits.maxMs === null) return undefined;
-  return {
-    max_ms: limits.maxMs,
-    elapsed_ms: elapsedMs(account, steppedAt),
-    left_ms: timeLeftMs(account, steppedAt) ?? 0,
-    as_of: iso(steppedAt),
-    ends_at: heldSince === null ? iso(openedAt + heldMs + limits.maxMs) : null,
-  };
-};
 
 /** A budget as the wire has it; undefined: there is no such account, or it has no limits. */
 export const budgetStatus = (
@@ -33,7 +18,8 @@ export const budgetStatus = (
   if (!account) return undefined;
   const { limits, terms, spent, reserved, told, asked } = account;
   if (limits.maxTokens === null && limits.maxUsdMicros === null && limits.maxMs === null) return undefined;
-  const time = timeOf(account, { steppedAt });
+  // Once a team is over nobody is at work, and all clocks are held.
+  const time = timeUsedOf(account, steppedAt, false);
   return {
     ...limitsOnWire(limits),
     warn_at: (terms.warnPercent ?? 100) / 100,
