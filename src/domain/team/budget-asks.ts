@@ -203,6 +203,8 @@ const lower = (a: number | null, b: number | null): number | null => (a === null
 export const settleBudget = ({ team, now }: TeamDraft, ask: BudgetAsk, approval: Approval): AccountLimits | null => {
   const account = findAccount(team.ledger, ask.accountId);
   if (!account) return null;
+  // A team that asked before clocks were kept by who is at work held them by the request.
+  team.ledger = resumeClock(team.ledger, ask.accountId, approval.request.request_id, now);
   const isGiven = approval.outcome === 'approved' && ask.asked !== null;
   const limits = isGiven && ask.asked ? approvedLimits(ask.asked, approval) : null;
   const isStopped = !limits && approval.outcome !== 'void';

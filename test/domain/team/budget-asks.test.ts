@@ -4,6 +4,7 @@ import { teamStatusSchema } from '../../../src/contracts/team-status.js';
 import { approvalDigest } from '../../../src/domain/approval.js';
 import { teamAsks } from '../../../src/domain/inbox/asks-of.js';
 import { askedItem } from '../../../src/domain/inbox/asks.js';
+import { elapsedMs, holdClock } from '../../../src/domain/ledger/clock.js';
 import { addsUp } from '../../../src/domain/ledger/settle.js';
 import { answerRefusal, openRequest } from '../../../src/domain/team/permissions.js';
 import type { AgentPlan, TeamSetup } from '../../../src/domain/team/setup.js';
@@ -66,6 +67,16 @@ approve raises the limits to 2 USD, or to those that you give; reject ends it: n
     reads(play, 'b', 1);
     expect(steps(play)).toEqual(['warn', 'ask']);
     expect(play.told('feedback_requested')).toHaveLength(1);
+  });
+
+  test('lets clocks go that it held by its request, as it did before they were kept by who is at work', () => {
+    const play = asking();
+    const { request } = openRequest(play.team)!;
+    play.team = { ...play.team, ledger: holdClock(play.team.ledger, 'team', request.request_id, play.now) };
+    play.spawn({ ...plan('c'), budget: { maxTokens: null, maxUsdMicros: null, maxMs: 60_000 } });
+    answers(play, 'approve').after(2_000);
+    const of = play.team.ledger.accounts.find(({ accountId }) => accountId.startsWith('c#'))!;
+    expect(elapsedMs(of, play.now)).toBe(2_000);
   });
 
   test('lets whoever needs it wait, and others go on', () => {
