@@ -7,6 +7,7 @@ import { lateFault } from './calls.js';
 import { hearMemory } from './closing.js';
 import { type DebateDraft, note, say } from './draft.js';
 import type { AskOutcome, DebateEvent } from './effects.js';
+import { ranNothing } from './execution.js';
 import { answerGate, openGate } from './gate.js';
 import { hearRepair } from './healing.js';
 import { hear, settleCall } from './rounds.js';
@@ -137,7 +138,11 @@ const takeFault = (draft: DebateDraft, pending: Pending, fault: CodedFault): voi
       if (debate.execution) debate.execution = { ...debate.execution, fault: { code, message } };
       return;
     case 'run_task':
-      return loseTask(draft, pending.task, lateFault(debate, { code, message }));
+      return loseTask(
+        draft,
+        pending.task,
+        ranNothing(fault) ? { code, message } : lateFault(debate, { code, message }),
+      );
     case 'undo_task':
       return takeUndone(draft, {
         task_id: pending.task.task_id,

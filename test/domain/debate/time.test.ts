@@ -158,6 +158,12 @@ describe('the time of a debate', () => {
     expect(at.rollBack().close().result.outcome).toBe('rolled_back');
   });
 
+  test('that is over as a task is refused before it could run leaves that refusal: nothing has run', () => {
+    const at = executing().after(60_000).fault('ESEC', 'no such command is allowed');
+    expect(at.debate.execution).toMatchObject({ fault: { code: 'ESEC', message: 'no such command is allowed' } });
+    expect([at.debate.execution?.reports, at.restore().state]).toEqual([[], 'ABORTED']);
+  });
+
   test('does not pass at the human gate, before the tasks and before a repair', () => {
     const at = timed({ approval }).after(10_000).pass();
     expect([at.state, debateStatus(at.debate).time?.ends_at]).toEqual(['AWAITING_APPROVAL', null]);
