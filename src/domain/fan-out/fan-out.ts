@@ -79,7 +79,7 @@ const take = (draft: FanOutDraft, event: FanOutEvent): void => {
     case 'PREPARED':
       if (fanOut.state === 'PREPARING') fanOut.prepared = true;
       else fanOut.dropped += 1;
-      return;
+      return endPreparing(draft);
     case 'COMBINED':
       endFanInCall(fanOut, event.usage);
       if (fanOut.state === 'FANNING_IN') fanOut.combined = event.combined;
@@ -100,7 +100,7 @@ const endPreparing = ({ fanOut, effects, now }: FanOutDraft): void => {
   const message = timeRefusal(fanOut.ledger, now);
   if (fanOut.state !== 'PREPARING' || message === null) return;
   fanOut.fault = { code: 'EBUDGET', message };
-  effects.push({ type: 'stop' });
+  if (!fanOut.prepared) effects.push({ type: 'stop' });
 };
 
 /** What an orchestrator or a critic has used, for whom a part of the budget may be held. */

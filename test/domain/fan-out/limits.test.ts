@@ -277,6 +277,12 @@ describe('the time of a fan-out', () => {
       { type: 'stop' },
     ]);
   });
+  test('ends it so, too, where what was prepared is heard of before the clock', () => {
+    const of = new FanOutPlay(setupOf(aFanOut(timed))).send({ type: 'START' });
+    of.now += 60_000;
+    of.send({ type: 'PREPARED' });
+    expect([of.fanOut.state, of.fanOut.error?.code, limitsOf(of)]).toEqual(['FAILED', 'EBUDGET', []]);
+  });
   test('is what an orchestrator and a critic have at most; once it is over neither is asked', () => {
     const fan_in = {
       aggregation_strategy: 'merge' as const,
