@@ -8,7 +8,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { openTurn, type TurnEffect, type TurnState } from '../src/domain/agent/state.js';
+import { openTurn, timeLeftNow, type TurnEffect, type TurnState } from '../src/domain/agent/state.js';
 import { stepTurn, type TurnEvent } from '../src/domain/agent/turn.js';
 import { noAmount, subtract } from '../src/domain/budget.js';
 import type { TurnWord } from '../src/domain/team/effects.js';
@@ -74,13 +74,6 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
     }
   });
 
-  /** Of the first call, what came before it is gone of that: its own start, and a pause. One that comes too late asks anew. */
-  const timeLeft = (round: number): number | undefined => {
-    const { timeLeftMs } = state.turn;
-    if (timeLeftMs === undefined || round > 1) return timeLeftMs;
-    return Math.max(0, timeLeftMs - (Date.now() - workflowInfo().startTime.getTime()));
-  };
-
   const act = async (effect: TurnCallEffect): Promise<TurnEvent> => {
     if (effect.type === 'call') {
       const { action } = effect;
@@ -107,7 +100,8 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
     const { round, read } = effect;
     // One that reads first is told by what model it is answered, and within what time.
     const model = read ? undefined : state.turn.model;
-    const timeLeftMs = read ? undefined : timeLeft(round);
+    const sinceStartMs = Date.now() - workflowInfo().startTime.getTime();
+    const timeLeftMs = read ? undefined : timeLeftNow(state.turn, sinceStartMs);
     const summary = round === 1 ? agentId : `${agentId}, round ${round}`;
     // A program works where the agent's files are; any worker asks a model.
     const isProgram = start.adapter.kind === 'command';

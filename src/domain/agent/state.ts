@@ -116,3 +116,12 @@ export const openTurn = (
   told: noAmount,
   outcome: null,
 });
+
+/**
+ * Milliseconds that are left to the call that is made now; undefined: no limit. Of the first what came before it is gone: the turn's own
+ * start, and a pause. One that comes too late asks its team anew, which says what is left from then on.
+ */
+export const timeLeftNow = (
+  { step, timeLeftMs }: Pick<TurnState, 'step' | 'timeLeftMs'>,
+  sinceStartMs: number,
+): number | undefined => (timeLeftMs === undefined || step > 0 ? timeLeftMs : Math.max(0, timeLeftMs - sinceStartMs));

@@ -1,3 +1,4 @@
+import { timeLeftNow } from '../../../src/domain/agent/state.js';
 import { stepTurn } from '../../../src/domain/agent/turn.js';
 import { noAmount } from '../../../src/domain/budget.js';
 import { TurnPlay } from '../../support/turn-play.js';
@@ -117,6 +118,22 @@ describe('a turn of an agent', () => {
     const play = new TurnPlay({ maxRounds: 1 }).take({ ...late, round: 1, isOutOfTime: true, isUnasked: true });
     expect(play.done('ask_model').at(-1)).toMatchObject({ round: 1, read: { step: 1 } });
     expect(play.says('Blue.').turn).toMatchObject({ outcome: { type: 'returned', value: 'Blue.' }, round: 1 });
+  });
+
+  test('has what its team names for a call, and of the first what its start has left of that', () => {
+    const late = { type: 'FAILED' as const, code: 'EBUDGET', message: 'over', text: null, usage: noAmount };
+    const play = new TurnPlay();
+    const hour = 3_600_000;
+    expect([timeLeftNow(play.turn, hour), timeLeftNow({ ...play.turn, timeLeftMs: 900 }, 300)]).toEqual([
+      undefined,
+      600,
+    ]);
+    expect(timeLeftNow({ ...play.turn, timeLeftMs: 900 }, hour)).toBe(0);
+    play.take({ ...late, round: 1, isOutOfTime: true, isUnasked: true });
+    play.asked = null;
+    // A person has given more, an hour later.
+    play.take({ type: 'VIEW', step: 1, view: { ids: [], add: [] }, timeLeftMs: 900 });
+    expect([play.turn.phase, play.turn.round, timeLeftNow(play.turn, hour)]).toEqual(['ASKING', 1, 900]);
   });
 
   test('asks with the time that its team names, and with none where it names none later', () => {
