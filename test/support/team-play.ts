@@ -1,3 +1,4 @@
+import type { GivenFeedback } from '../../src/contracts/feedback.js';
 import type { Json } from '../../src/contracts/frames.js';
 import type { TeamDurableEvent } from '../../src/contracts/team-events.js';
 import { type TeamAgentBody, teamAgentSchema } from '../../src/contracts/team.js';
@@ -6,6 +7,7 @@ import type { CallAnswer, TeamCall, TeamEffect, TeamEvent } from '../../src/doma
 import type { TurnOutcome } from '../../src/domain/team/outcome.js';
 import type { PatternAnswer } from '../../src/contracts/team-status.js';
 import type { PatternKind } from '../../src/domain/team/pattern-state.js';
+import { openRequest } from '../../src/domain/team/permissions.js';
 import { type AgentPlan, planOf, type TeamSetup } from '../../src/domain/team/setup.js';
 import { type AgentRecord, agentOf, openTeamState, type TeamState } from '../../src/domain/team/state.js';
 import { stepTeam } from '../../src/domain/team/team.js';
@@ -203,3 +205,17 @@ export const calling = (play: TeamPlay, from = 0): string[] =>
         ? [effect.agentId]
         : [],
     );
+
+/** What a person answers to the open request; without one, to the latest. */
+export const given = ({ team }: TeamPlay, response: string, over: Partial<GivenFeedback> = {}): GivenFeedback => ({
+  request_id: (openRequest(team) ?? team.feedback.at(-1))?.request.request_id ?? '',
+  response,
+  comment: null,
+  digest: null,
+  provided_by: 'anna',
+  authenticated: false,
+  source: 'http',
+  ...over,
+});
+export const answers = (play: TeamPlay, response: string, over: Partial<GivenFeedback> = {}): TeamPlay =>
+  play.take({ type: 'FEEDBACK', given: given(play, response, over) });

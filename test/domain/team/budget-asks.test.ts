@@ -9,7 +9,7 @@ import { addsUp } from '../../../src/domain/ledger/settle.js';
 import { answerRefusal, openRequest } from '../../../src/domain/team/permissions.js';
 import type { AgentPlan, TeamSetup } from '../../../src/domain/team/setup.js';
 import { teamStatus } from '../../../src/domain/team/view.js';
-import { calling, plan, TeamPlay, teamSetup } from '../../support/team-play.js';
+import { answers, calling, given, plan, TeamPlay, teamSetup } from '../../support/team-play.js';
 
 const none = { tokens: 0, usdMicros: 0 };
 const call = (usdMicros: number) => ({ estimate: { tokens: 0, usdMicros }, per1000Characters: none });
@@ -29,18 +29,6 @@ const reads = (play: TeamPlay, agentId: string, usdMicros: number): TeamPlay => 
   const usage = { tokens: 0, usdMicros };
   return play.take({ type: 'READ', agentId, run: turn?.run ?? 0, step, wrote: [], has: [], usage });
 };
-const given = (play: TeamPlay, response: string, over: Partial<GivenFeedback> = {}): GivenFeedback => ({
-  request_id: play.team.feedback.at(-1)?.request.request_id ?? '',
-  response,
-  comment: null,
-  digest: null,
-  provided_by: 'anna',
-  authenticated: false,
-  source: 'http',
-  ...over,
-});
-const answers = (play: TeamPlay, response: string, over: Partial<GivenFeedback> = {}): TeamPlay =>
-  play.take({ type: 'FEEDBACK', given: given(play, response, over) });
 const steps = (play: TeamPlay): string[] => play.told('budget').map(({ step }) => step);
 const budgetOf = (play: TeamPlay) => teamStatusSchema.parse(teamStatus(play.team)).budget!;
 

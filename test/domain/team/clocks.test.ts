@@ -10,22 +10,10 @@ import { hasEnded, openTeamState } from '../../../src/domain/team/state.js';
 import { forkTeam } from '../../../src/domain/team/fork.js';
 import { shifted } from '../../../src/domain/shift.js';
 import { teamStatus } from '../../../src/domain/team/view.js';
-import { idle, plan, TeamPlay, teamSetup } from '../../support/team-play.js';
+import { answers, given, idle, plan, TeamPlay, teamSetup } from '../../support/team-play.js';
 
 const none = { maxTokens: null, maxUsdMicros: null };
 const time = (maxMs: number, over: object = {}) => ({ budget: { ...none, maxMs, ...over } });
-const given = (play: TeamPlay, response: string, over: Partial<GivenFeedback> = {}): GivenFeedback => ({
-  request_id: play.team.feedback.at(-1)?.request.request_id ?? '',
-  response,
-  comment: null,
-  digest: null,
-  provided_by: 'anna',
-  authenticated: false,
-  source: 'http',
-  ...over,
-});
-const answers = (play: TeamPlay, response: string, over: Partial<GivenFeedback> = {}): TeamPlay =>
-  play.take({ type: 'FEEDBACK', given: given(play, response, over) });
 /** A turn has had an answer, or was broken off, and wants its next call. */
 const reads = (play: TeamPlay, agentId: string): TeamPlay => {
   const { turn, read } = play.agent(agentId);

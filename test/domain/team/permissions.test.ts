@@ -1,27 +1,13 @@
-import type { GivenFeedback } from '../../../src/contracts/feedback.js';
 import { approvalDigest } from '../../../src/domain/approval.js';
 import { askedSubject, openRequest, policyVersion } from '../../../src/domain/team/permissions.js';
 import { teamStatus } from '../../../src/domain/team/view.js';
 import { eventsOfAgent } from '../../../src/gateway/agent-events.js';
 import { teamEventSchema } from '../../../src/contracts/team-events.js';
-import { plan, TeamPlay } from '../../support/team-play.js';
+import { answers, plan, TeamPlay } from '../../support/team-play.js';
 
 const asks = (play: TeamPlay, agentId: string, callId: string, given = { path: callId }): TeamPlay => {
   const { turn } = play.agent(agentId);
   return play.take({ type: 'PERMISSION', agentId, run: turn?.run ?? 0, callId, name: 'write_file', given });
-};
-const answers = (play: TeamPlay, response: string, over: Partial<GivenFeedback> = {}): TeamPlay => {
-  const given: GivenFeedback = {
-    request_id: openRequest(play.team)?.request.request_id ?? '',
-    response,
-    comment: null,
-    digest: null,
-    provided_by: 'anna',
-    authenticated: false,
-    source: 'http',
-    ...over,
-  };
-  return play.take({ type: 'FEEDBACK', given });
 };
 
 describe('a call that a person is asked about', () => {
