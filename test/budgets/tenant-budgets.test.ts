@@ -36,7 +36,9 @@ const budgets = {
   asker: { max_tokens: 100, when_used_up: 'ask' },
   lean: { max_tokens: 0 },
   patient: { max_tokens: 100, when_used_up: 'ask' },
-  kept: { max_tokens: 100, per: 'month' },
+  terminated: { max_tokens: 100, per: 'month' },
+  cancelled: { max_tokens: 100, per: 'month' },
+  early: { max_tokens: 100, per: 'month' },
   lasting: { max_tokens: 101 },
   stopped: { max_tokens: 100, when_used_up: 'ask' },
   thrifty: { max_tokens: 50_000, cheaper_at: 0.01, cheaper_models: { dear: 'cheap' } },
@@ -247,35 +249,39 @@ describe('the budget of a tenant', () => {
     expect((await other.until(waiting.id, ({ lifecycle }) => lifecycle !== 'running')).state).toBe('COMPLETE');
   });
 
-  test.each<[string, (handle: WorkflowHandle) => Promise<unknown>, number]>([
-    ['terminated', (handle) => handle.terminate('by hand'), 40],
-    ['cancelled', (handle) => handle.cancel(), 60],
-  ])('is kept where its workflow is %s by hand: the next call begins it with what it knew', async (_, end, spent) => {
-    await one.run(aSession('kept', spent === 40 ? 40 : 20));
-    await until('kept', ({ spent: { tokens }, calls }) => tokens === spent && calls.under_way === 0);
-    const handle = one.client.workflow.getHandle(tenantBudgetId(one.taskQueue, 'kept'));
+  /** A tenant has used 40 tokens. @returns the workflow of its budget */
+  const spends40 = async (tenant: string): Promise<WorkflowHandle> => {
+    await one.run(aSession(tenant, 40));
+    await until(tenant, ({ spent: { tokens }, calls }) => tokens === 40 && calls.under_way === 0);
+    return one.client.workflow.getHandle(tenantBudgetId(one.taskQueue, tenant));
+  };
+  const beginsWith40 = async (tenant: string): Promise<void> => {
+    expect(await budgetOf(tenant, other)).toMatchObject({ spent: { tokens: 40 }, limits: { max_tokens: 100 } });
+    const raised = await other.post(`/v1/budgets/${tenant}`, { max_tokens: 100 });
+    expect(raised).toMatchObject({ status: 200, body: { spent: { tokens: 40 } } });
+  };
+
+  test.each<[string, (handle: WorkflowHandle) => Promise<unknown>]>([
+    ['terminated', (handle) => handle.terminate('by hand')],
+    ['cancelled', (handle) => handle.cancel()],
+  ])('is kept where its workflow is %s by hand: the next call begins it with what it knew', async (how, end) => {
+    const handle = await spends40(how);
     await end(handle);
     while ((await handle.describe()).status.name === 'RUNNING') await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(await budgetOf('kept', other)).toMatchObject({ spent: { tokens: spent }, limits: { max_tokens: 100 } });
-    const raised = await other.post('/v1/budgets/kept', { max_tokens: 100 });
-    expect(raised).toMatchObject({ status: 200, body: { spent: { tokens: spent } } });
+    await beginsWith40(how);
     expect((await handle.describe()).status.name).toBe('RUNNING');
   });
 
   test('is kept where its workflow is terminated by hand before a worker has taken it up', async () => {
-    const workflowId = tenantBudgetId(one.taskQueue, 'kept');
-    const handle = one.client.workflow.getHandle(workflowId);
+    const handle = await spends40('early');
     const carried = await handle.query<TenantBudgetState>('known');
     await handle.terminate('by hand');
-    const args = [{ settings: carried.settings, carried }];
     const begun = await one.client.workflow.start(tenantBudgetWorkflowType, {
-      ...{ workflowId, taskQueue: one.taskQueue, args },
+      ...{ workflowId: handle.workflowId, taskQueue: one.taskQueue, args: [{ settings: carried.settings, carried }] },
       startDelay: '1 hour',
     });
     await begun.terminate('by hand');
-    expect(await budgetOf('kept', other)).toMatchObject({ spent: { tokens: 60 } });
-    const raised = await other.post('/v1/budgets/kept', { max_tokens: 100 });
-    expect(raised).toMatchObject({ status: 200, body: { spent: { tokens: 60 } } });
+    await beginsWith40('early');
   });
 
   test('costs a tenant that has none nothing', async () => {
