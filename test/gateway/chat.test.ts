@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import OpenAI, { APIError } from 'openai';
@@ -8,6 +8,8 @@ import { ConfigError, loadConfig } from '../../src/config.js';
 import { createDefaultPanel } from '../../src/default-panel.js';
 import { createPanels } from '../../src/gateway/openai/panels.js';
 import { readConversation } from '../../src/gateway/openai/conversation.js';
+import type { WorkList } from '../../src/contracts/work.js';
+import { until } from '../support/installation.js';
 import { type Product, startProduct } from '../support/product.js';
 import { scratchFolder } from '../support/scratch.js';
 import { createRig } from './rig.js';
@@ -134,22 +136,15 @@ describe('a chat completion', () => {
 
   test.each([false, true])('whose client goes away is cancelled (stream: %s)', async (stream) => {
     const leaving = new AbortController();
-    const label = `left-${stream}`;
-    const asked = openai.chat.completions.create(
-      { ...asking('silent'), metadata: { label }, stream },
-      { signal: leaving.signal, maxRetries: 0 },
-    );
+    // A tenant of its own: the sessions of other files may stand in the same namespace without a worker.
+    const tenant = `left-${randomUUID()}`;
+    const body = { ...asking('silent'), stream, parley: { tenant } };
+    const asked = openai.chat.completions.create(body, { signal: leaving.signal, maxRetries: 0 });
     asked.catch(() => undefined);
-    const sessions = async () =>
-      ((await product.get('/v1/sessions?limit=200')).body as { items: { id: string; state: string }[] }).items;
-    let id: string | undefined;
-    while (id === undefined) {
-      await new Promise((resolve) => setTimeout(resolve, 30)); // visibility follows after a moment
-      for (const item of await sessions()) {
-        if (item.state !== 'STREAMING') continue;
-        if ((await product.status(item.id)).labels['label'] === label) ({ id } = item);
-      }
-    }
+    const listed = await until<WorkList>(product.url, `/v1/sessions?tenant=${tenant}`, ({ items }) =>
+      items.some(({ state }) => state === 'STREAMING'),
+    );
+    const id = listed.items[0]!.id;
     leaving.abort();
     expect((await product.until(id, ({ lifecycle }) => lifecycle !== 'running')).state).toBe('CANCELLED');
   });

@@ -134,7 +134,7 @@ describe('a team', () => {
       asked_call: { arguments: { id: 'b' } },
     });
     const inbox = async (): Promise<{ work_id: string; content: unknown }[]> =>
-      ((await product.get('/v1/inbox')).body as { items: { work_id: string; content: unknown }[] }).items;
+      ((await product.get(`/v1/inbox?work_id=${id}`)).body as { items: { work_id: string; content: unknown }[] }).items;
     const listed = await until(inbox, (items) => items.some(({ work_id: of }) => of === id));
     expect(listed.find(({ work_id: of }) => of === id)).toMatchObject({
       content: { agent: 'a', tool: 'spawn_sub_agent' },
