@@ -22,7 +22,8 @@ const waitSeconds = waitMs / 1_000;
 
 export type Pattern =
   | { kind: 'round-robin'; role: string; prompts: string[] }
-  | { kind: 'role-chain'; roles: string[]; content: string };
+  | { kind: 'send-to-role'; role: string; content: string }
+  | { kind: 'role-chain' | 'broadcast'; roles: string[]; content: string };
 
 /** The calls of one team's executor (spec 05, 09). Each rejects with ProblemError or UnreachableError. */
 export class TeamClient {

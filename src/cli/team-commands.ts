@@ -44,7 +44,7 @@ export const teamCommands = (
   )
     .option('--agent <id>', 'add this one, instead of a file')
     .option('--prompt <text>', 'what it is asked first')
-    .option('--role <role>', 'by which round robin and role chains find it')
+    .option('--role <role>', 'by which who asks a role finds it')
     .option('--parent <agent>', 'whose child it is')
     .option('--instructions <text>', 'what it is told before anything is asked')
     .option('--adapter <kind[:model]>', 'who answers for it (default: who answers for its parent)')
@@ -84,6 +84,24 @@ export const teamCommands = (
     .option('--detach', 'print the id of it and leave it running')
     .action((id: string, content: string, roles: string[], options: { detach?: boolean }, self: Command) =>
       run(self, (cli) => runPattern(id, { kind: 'role-chain', roles, content }, options, cli)),
+    );
+  command(
+    team,
+    'send-to-role <id> <role> <text>',
+    'ask one agent of a role, or all lite agents of it where it has no other',
+  )
+    .option('--detach', 'print the id of it and leave it running')
+    .action((id: string, role: string, content: string, options: { detach?: boolean }, self: Command) =>
+      run(self, (cli) => runPattern(id, { kind: 'send-to-role', role, content }, options, cli)),
+    );
+  command(
+    team,
+    'broadcast <id> <text> <roles...>',
+    'ask every agent of each role, and lite agents of a role that no other has',
+  )
+    .option('--detach', 'print the id of it and leave it running')
+    .action((id: string, content: string, roles: string[], options: { detach?: boolean }, self: Command) =>
+      run(self, (cli) => runPattern(id, { kind: 'broadcast', roles, content }, options, cli)),
     );
   command(team, 'sync-context <id> <parent> <child>', 'copy messages of one agent to another')
     .option('--categories <names>', 'system, context, dialog, tool, with commas (default: system,context)')

@@ -90,7 +90,7 @@ export const contextLines = (info: ContextInfo): string[] => {
 const delegationLine = ({ parent, child, state, background, error }: DelegationStatus): string =>
   `  delegation   ${parent ?? person} to ${child}: ${state.replaceAll('_', ' ')}${background ? ', in the background' : ''}${error ? `: ${headline(error.message, 100)}` : ''}`;
 
-/** What round robin or a chain came to, stage by stage. */
+/** What a pattern came to, question by question. */
 export const patternLines = ({ status, answer, lineage }: PatternAnswer): string[] => [
   ...lineage.map(
     ({ role, handled_by: who, answer: said, error }) =>

@@ -17,8 +17,8 @@ export const agentIdSchema = z
     'must be 1 to 64 letters, digits, ".", "_" or "-", and start with a letter or digit',
   )
   .meta({ description: 'Id of an agent, of its own in its team.', example: 'worker-1' });
-const wordSchema = z.string().trim().min(1, 'must not be blank').max(200);
-const textSchema = z.string().max(100_000);
+export const wordSchema = z.string().trim().min(1, 'must not be blank').max(200);
+export const textSchema = z.string().max(100_000);
 /** A year: longer is a slip. */
 const longestMs = 31_536_000_000;
 
@@ -119,7 +119,7 @@ export type TeamBudgetBody = z.infer<typeof teamBudgetSchema>;
 export const teamAgentSchema = z
   .strictObject({
     agent_id: agentIdSchema,
-    role: wordSchema.default('agent').meta({ description: 'By which round robin and role chains find it.' }),
+    role: wordSchema.default('agent').meta({ description: 'By which who asks a role finds it.' }),
     adapter: adapterSchema
       .optional()
       .meta({ description: 'Who answers for it; left out: who answers for its parent.' }),
@@ -279,19 +279,6 @@ export const delegateSchema = z
   })
   .meta({ id: 'DelegateAgent' });
 export type DelegateBody = z.infer<typeof delegateSchema>;
-
-/** POST /v1/teams/{id}/round-robin. */
-export const roundRobinSchema = z
-  .strictObject({
-    prompts: z.array(textSchema).min(1, 'must hold a prompt').max(10_000),
-    role: wordSchema,
-  })
-  .meta({ id: 'RoundRobin' });
-
-/** POST /v1/teams/{id}/role-chain: each role is given what the one before it has answered. */
-export const roleChainSchema = z
-  .strictObject({ content: textSchema, roles: z.array(wordSchema).min(1, 'must name a role').max(100) })
-  .meta({ id: 'RoleChain' });
 
 export const contextCategories = ['system', 'context', 'dialog', 'tool'] as const;
 export const contextCategorySchema = z.enum(contextCategories).meta({

@@ -90,6 +90,14 @@ describe('parley team', () => {
       expect.stringContaining('– nobody (none)'),
       expect.stringMatching(/^★ COMPLETED/),
     ]);
+    expect((await team('send-to-role', id, 'worker', 'go')).out).toMatch(/^✓ worker \([bc]\) {2}t.*\n★ COMPLETED/);
+    const all = await team('broadcast', id, 'go', 'worker', 'nobody');
+    expect([all.code, all.out]).toEqual([
+      0,
+      '✓ worker (b)  two\n✓ worker (c)  three\n– nobody (none)  \n★ COMPLETED  3 answers',
+    ]);
+    expect((await team('broadcast', id, 'go', 'nobody')).code).toBe(1);
+    expect((await team('broadcast', id, 'go', 'worker', 'worker')).notes).toContain('roles[1]');
     expect((await team('role-chain', id, 'go', 'agent', '--detach')).notes).toContain(`parley team follow ${id}`);
     expect((await team('wait', id)).code).toBe(0);
     expect(await json('delegate', id, 'a', 'b', 'count')).toMatchObject({ status: 'ok', agent: { result: 'two' } });

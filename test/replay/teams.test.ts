@@ -122,6 +122,21 @@ const stories: Record<string, Story> = {
       await product.post(`/v1/teams/${id}/close`);
     },
   ),
+  'completed-after-a-broadcast': story(
+    {
+      keep_open: true,
+      agents: [says('a', ['one'], { role: 'reader' }), says('b', ['two'], { role: 'reader' })],
+      lite_agents: ['yes', null].map((final) => ({
+        role: 'voter',
+        adapter: { kind: 'scripted', script: [final === null ? { fail: { message: 'no' } } : { final }] },
+      })),
+    },
+    async (product, id) => {
+      await product.post(`/v1/teams/${id}/broadcast`, { content: 'what', roles: ['reader', 'voter', 'nobody'] });
+      await product.post(`/v1/teams/${id}/send-to-role`, { content: 'and now', role: 'voter' });
+      await product.post(`/v1/teams/${id}/close`);
+    },
+  ),
   'completed-approved': story(asking(), answers('approve', 'returned-after-an-approval')),
   'completed-rejected': story(asking(), answers('reject', 'returned-after-a-rejection')),
   'completed-expired': story(

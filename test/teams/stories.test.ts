@@ -1,5 +1,6 @@
 import type { AgentStatus, TeamStatus, WaitAnswer } from '../../src/contracts/team-status.js';
 import { type Product, startProduct } from '../support/product.js';
+import { follow } from '../support/sse.js';
 import { calls, hangs, says } from '../support/team-bodies.js';
 
 const until = async <T>(look: () => Promise<T>, holds: (value: T) => boolean): Promise<T> => {
@@ -152,5 +153,138 @@ describe('a team', () => {
     expect((await answer('reject')).body).toMatchObject({ outcome: 'rejected' });
     const ended = await product.teams.until(id, ({ ended_at: endedAt }) => endedAt !== null);
     expect(states(ended)).toBe('a COMPLETED, b CANCELLED');
+  });
+
+  describe('that is asked by role,', () => {
+    let id = '';
+    /** One that nobody has asked anything. */
+    const idle = (agentId: string, role: string, entry: { final: string } | { fail: { message: string } }) => ({
+      role,
+      agent_id: agentId,
+      adapter: { kind: 'scripted' as const, script: [entry] },
+    });
+    const ask = (pattern: string, body: object, query = '') =>
+      product.post(`/v1/teams/${id}/${pattern}${query}`, { content: 'What is new?', ...body });
+    const of = (role: string, handledBy: string, answer: string | null) => ({
+      ...{ role, handled_by: handledBy, answer, error: null },
+    });
+    beforeAll(async () => {
+      id = await product.teams.start({
+        keep_open: true,
+        agents: [
+          idle('r1', 'reader', { final: 'first' }),
+          idle('r2', 'reader', { final: 'second' }),
+          idle('w', 'writer', { final: 'third' }),
+          idle('b', 'broken', { fail: { message: 'out of ink' } }),
+        ],
+        lite_agents: [
+          idle('idle', 'reader', { final: 'nobody asks it' }),
+          idle('good', 'critic', { final: 'good' }),
+          idle('dead', 'critic', { fail: { message: 'no' } }),
+          idle('fine', 'critic', { final: 'fine' }),
+          idle('ghost', 'grave', { fail: { message: 'no' } }),
+        ],
+      });
+    });
+    afterAll(() => product.post(`/v1/teams/${id}/cancel`));
+
+    test('has the next of its agents answer, and no lite one', async () => {
+      const answers: object[] = [];
+      for (let call = 0; call < 3; call += 1) answers.push((await ask('send-to-role', { role: 'reader' })).body);
+      expect(answers).toMatchObject(
+        [
+          ['r1', 'first'],
+          ['r2', 'second'],
+          ['r1', 'first'],
+        ].map(([who, answer]) => ({ status: 'completed', answer, lineage: [of('reader', who!, answer!)] })),
+      );
+    });
+
+    test.each([
+      ['all of its lite agents but one that fails', 'critic', 'completed', 'good, dead, fine', 'good\nfine'],
+      ['lite agents that all fail', 'grave', 'failed', 'ghost', null],
+      ['nobody', 'nobody', 'failed', 'none', null],
+    ])('has %s answer where it has no other agent', async (_, role, status, handledBy, answer) => {
+      const asked = await ask('send-to-role', { role });
+      expect(asked).toMatchObject({ status: 200, body: { status, answer, lineage: [of(role, handledBy, answer)] } });
+    });
+
+    test('tells of an agent that fails', async () => {
+      expect((await ask('send-to-role', { role: 'broken' })).body).toMatchObject({
+        status: 'failed',
+        answer: null,
+        lineage: [{ handled_by: 'b', error: { message: expect.stringContaining('out of ink') } }],
+      });
+    });
+
+    test('has every agent of each role answer in order, and lite ones only of a role that no other has', async () => {
+      const asked = await ask('broadcast', { roles: ['writer', 'critic', 'nobody', 'reader'] });
+      expect(asked).toMatchObject({
+        status: 200,
+        body: {
+          status: 'completed',
+          answer: ['third', 'good\nfine', null, 'first', 'second'],
+          lineage: [
+            of('writer', 'w', 'third'),
+            of('critic', 'good, dead, fine', 'good\nfine'),
+            of('nobody', 'none', null),
+            of('reader', 'r1', 'first'),
+            of('reader', 'r2', 'second'),
+          ],
+        },
+      });
+    });
+
+    test('answers a call that is sent again with its key as before, and asks nobody twice', async () => {
+      const key = { 'Idempotency-Key': `once-${id}` };
+      const post = (body: object) => product.post(`/v1/teams/${id}/broadcast`, body, key);
+      const body = { content: 'Once.', roles: ['writer'] };
+      const { turns } = agentOf(await product.teams.status(id), 'w');
+      const first = await post(body);
+      expect([first.status, (await post(body)).body]).toEqual([200, first.body]);
+      expect(agentOf(await product.teams.status(id), 'w').turns).toBe(turns + 1);
+      expect((await post({ ...body, roles: ['reader'] })).status).toBe(409);
+    });
+
+    test('goes on without who does not wait, and its event tells what it came to', async () => {
+      const left = await ask('send-to-role', { role: 'writer' }, '?wait=0');
+      expect(left).toMatchObject({ status: 202, body: { status: 'running' } });
+      const { pattern_id: patternId } = left.body as { pattern_id: string };
+      const heard = await follow(`${product.url}/v1/teams/${id}/events`, 0, (all) =>
+        JSON.stringify(all.at(-1)).includes(patternId),
+      );
+      expect(heard.at(-1)?.data).toMatchObject({
+        status: 'completed',
+        answer: 'third',
+        lineage: [of('writer', 'w', 'third')],
+      });
+    });
+
+    test.each<[string, string, object, string[]]>([
+      ['no role', 'send-to-role', {}, ['role']],
+      ['a blank role', 'send-to-role', { role: ' ' }, ['role']],
+      ['roles where it takes one', 'send-to-role', { roles: ['reader'] }, ['role', 'roles']],
+      ['no text', 'send-to-role', { role: 'reader', content: 5 }, ['content']],
+      ['no roles', 'broadcast', { roles: [] }, ['roles']],
+      ['a role where it takes several', 'broadcast', { role: 'reader' }, ['roles', 'role']],
+      ['a role twice', 'broadcast', { roles: ['reader', 'writer', ' reader '] }, ['roles[2]']],
+      ['a role that is a number', 'broadcast', { roles: ['reader', 7] }, ['roles[1]']],
+    ])('refuses %s in %s by its path', async (_, pattern, body, paths) => {
+      const refused = await ask(pattern, body);
+      expect(refused.status).toBe(422);
+      expect((refused.body as { errors: { path: string }[] }).errors.map(({ path }) => path)).toEqual(paths);
+    });
+
+    test('is asked no more once it has ended', async () => {
+      const { id: over } = await product.teams.run({ agents: [says('a', ['one'])] });
+      for (const [pattern, body] of [
+        ['send-to-role', { role: 'agent' }],
+        ['broadcast', { roles: ['agent'] }],
+      ] as const) {
+        const refused = await product.post(`/v1/teams/${over}/${pattern}`, { content: 'more', ...body });
+        expect(refused).toMatchObject({ status: 409, body: { code: 'wrong_state' } });
+      }
+      expect((await product.post('/v1/teams/team-nowhere/broadcast', { content: 'x', roles: ['a'] })).status).toBe(404);
+    });
   });
 });

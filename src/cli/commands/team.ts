@@ -160,7 +160,7 @@ export const delegateWork = async (
   return status === 'timeout' || (status === 'ok' && agent !== null && isBad(agent)) ? exitCodes.failed : exitCodes.ok;
 };
 
-/** `parley team round-robin|role-chain`: 1 where it has failed. */
+/** `parley team round-robin|role-chain|send-to-role|broadcast`: 1 where it has failed. */
 export const runPattern = async (
   id: string,
   pattern: Pattern,

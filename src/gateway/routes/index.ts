@@ -19,6 +19,7 @@ import { runRoutes } from './runs.js';
 import { sessionRoutes } from './sessions.js';
 import { agentRoutes } from './team-agents.js';
 import { turnRoutes } from './team-turns.js';
+import { teamPatternRoutes } from './team-patterns.js';
 import { teamWorkRoutes } from './team-work.js';
 import { teamRoutes } from './teams.js';
 import { webhookRoutes } from './webhooks.js';
@@ -35,6 +36,7 @@ export const routes: readonly AnyRoute[] = [
   ...teamRoutes,
   ...agentRoutes,
   ...teamWorkRoutes,
+  ...teamPatternRoutes,
   ...turnRoutes,
   listWork,
   compareRoute,

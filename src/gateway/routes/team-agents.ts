@@ -36,10 +36,19 @@ const owner = async ({ id }: { id: string }, { teams }: Ports) => ({
   what: `team ${id}`,
 });
 export const ofTeams = { tag: 'teams', access: 'api_key', owner } as const;
-export const keyed = z.object({
+const keyed = z.object({
   'idempotency-key': idempotencyKey('Names the call: sent again, it is answered as before and changes nothing.'),
 });
 const noQuery = z.strictObject({});
+/** What calls of a team's executor have alike: they take a body, and a key by which they are not made twice. */
+export const callsOfTeam = {
+  ...ofTeams,
+  method: 'post',
+  params: teamParams,
+  query: noQuery,
+  headers: keyed,
+  problems: [...problemsOfBody, 'forbidden', 'not_found', 'conflict', 'wrong_state'],
+} as const;
 const agentResponse = { description: 'The agent.', schema: agentStatusSchema, example: agentStatusExample };
 
 /** @throws ProblemError not_found, naming who there is */
@@ -56,15 +65,11 @@ const agentOf = ({ id, agents }: TeamStatus, agentId: string): AgentStatus => {
 };
 
 const spawn = route({
-  ...ofTeams,
-  method: 'post',
+  ...callsOfTeam,
   path: '/v1/teams/{id}/agents',
   summary: 'Spawn agents',
   description:
     'One, or a list, in whose order they are spawned: those before a refused one stay. Over `max_concurrent` they wait in line.',
-  params: teamParams,
-  query: noQuery,
-  headers: keyed,
   body: spawnAgentsSchema,
   bodyExample: { ...openTeamExample.agents![0]!, agent_id: 'second' },
   responses: {
@@ -74,7 +79,6 @@ const spawn = route({
       example: { agents: [agentStatusExample], notes: [] },
     },
   },
-  problems: [...problemsOfBody, 'forbidden', 'not_found', 'conflict', 'wrong_state'],
   handle: async ({ params: { id }, headers, body }, ports) => {
     const bodies = Array.isArray(body) ? body : [body];
     const { tenant, cheaperModel } = await teamTerms(id, ports.teams);

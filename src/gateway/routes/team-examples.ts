@@ -130,11 +130,40 @@ export const contextInfoExample: ContextInfo = {
   notices: [],
 };
 
-export const patternAnswerExample: PatternAnswer = {
-  status: 'completed',
-  answer: 'Approved.',
-  lineage: [
-    { role: 'planner', handled_by: 'lead', answer: 'Add it concurrently.', error: null },
-    { role: 'reviewer', handled_by: 'none', answer: null, error: null },
-  ],
-};
+const answered = (role: string, handledBy: string, answer: string): PatternAnswer['lineage'][number] => ({
+  role,
+  handled_by: handledBy,
+  answer,
+  error: null,
+});
+
+/** What patterns come to; the team has two lite agents for the role reviewer. */
+export const patternExamples = {
+  round_robin: {
+    status: 'completed',
+    answer: ['It has 12 columns.', 'It has 3 indexes.'],
+    lineage: [answered('reader', 'reader', 'It has 12 columns.'), answered('reader', 'reader', 'It has 3 indexes.')],
+  },
+  role_chain: {
+    status: 'completed',
+    answer: 'Approved.\nApproved.',
+    lineage: [
+      answered('planner', 'lead', 'Add it concurrently.'),
+      { role: 'implementer', handled_by: 'none', answer: null, error: null },
+      answered('reviewer', 'lite-reviewer-1, lite-reviewer-2', 'Approved.\nApproved.'),
+    ],
+  },
+  send_to_role: {
+    status: 'completed',
+    answer: 'Yes.\nYes, at night.',
+    lineage: [answered('reviewer', 'lite-reviewer-1, lite-reviewer-2', 'Yes.\nYes, at night.')],
+  },
+  broadcast: {
+    status: 'completed',
+    answer: ['Writes get slower.', 'Nothing.\nIts size.'],
+    lineage: [
+      answered('reader', 'reader', 'Writes get slower.'),
+      answered('reviewer', 'lite-reviewer-1, lite-reviewer-2', 'Nothing.\nIts size.'),
+    ],
+  },
+} satisfies Record<string, PatternAnswer>;

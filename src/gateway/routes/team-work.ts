@@ -1,44 +1,23 @@
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import {
-  delegateSchema,
-  roleChainSchema,
-  roundRobinSchema,
-  syncContextSchema,
-  teamMessageSchema,
-  waitAgentsSchema,
-} from '../../contracts/team.js';
+import { delegateSchema, syncContextSchema, teamMessageSchema, waitAgentsSchema } from '../../contracts/team.js';
 import {
   delegatedSchema,
   deliveredSchema,
-  patternStartedSchema,
-  patternAnsweredSchema,
   syncedSchema,
   type TeamStatus,
   waitAnswerSchema,
 } from '../../contracts/team-status.js';
-import type { PatternKind } from '../../domain/team/pattern-state.js';
 import { awaitTeam } from '../await-team.js';
-import { textNumber } from '../query-number.js';
-import { type AnyRoute, type Call, type Ports, route } from '../route.js';
-import { knownId, problemsOfBody } from '../request-parts.js';
+import { type AnyRoute, route } from '../route.js';
+import { knownId } from '../request-parts.js';
 import { agentsOf, callTeam, isSettled } from './team-calls.js';
-import { keyed, ofTeams } from './team-agents.js';
-import { agentStatusExample, patternAnswerExample, teamStartedExample } from './team-examples.js';
-
-const shared = {
-  ...ofTeams,
-  method: 'post',
-  params: z.strictObject({ id: z.string().meta({ description: 'Id of the team.', example: teamStartedExample.id }) }),
-  query: z.strictObject({}),
-  headers: keyed,
-  problems: [...problemsOfBody, 'forbidden', 'not_found', 'conflict', 'wrong_state'],
-} as const;
+import { callsOfTeam } from './team-agents.js';
+import { agentStatusExample } from './team-examples.js';
 
 const areSettled = (ids: readonly string[]) => (status: TeamStatus) => agentsOf(status, ids).every(isSettled);
 
 const wait = route({
-  ...shared,
+  ...callsOfTeam,
   path: '/v1/teams/{id}/wait',
   summary: 'Wait for agents',
   description:
@@ -72,7 +51,7 @@ const wait = route({
 });
 
 const messages = route({
-  ...shared,
+  ...callsOfTeam,
   path: '/v1/teams/{id}/messages',
   summary: 'Send agents a message',
   description:
@@ -108,7 +87,7 @@ const messages = route({
 });
 
 const delegate = route({
-  ...shared,
+  ...callsOfTeam,
   path: '/v1/teams/{id}/delegate',
   summary: 'Give work from one agent to another',
   description:
@@ -154,86 +133,8 @@ const delegate = route({
   },
 });
 
-const patternQuery = z.strictObject({
-  wait: textNumber(z.number().min(0).max(60))
-    .default(60)
-    .meta({ description: 'Seconds to wait for the answer, 0 to 60.', example: 10 }),
-});
-
-const patternResponses = {
-  200: {
-    description: 'What it came to.',
-    schema: patternAnsweredSchema,
-    example: { pattern_id: '0f8fad5b-d9cb-469f-a165-70867728950e', ...patternAnswerExample },
-  },
-  202: {
-    description: 'It goes on: the event `pattern` with this id tells what it came to.',
-    schema: patternStartedSchema,
-    example: { pattern_id: '0f8fad5b-d9cb-469f-a165-70867728950e', status: 'running' as const },
-  },
-};
-
-/** Begins a pattern and waits for its event. */
-const runPattern = async (
-  id: string,
-  pattern: PatternKind,
-  { waitSeconds, key }: { waitSeconds: number; key: string | undefined },
-  ports: Ports,
-  { signal, draining }: Call,
-) => {
-  // The same key is the same pattern, so that a call that is sent again finds its answer.
-  const patternId = key ?? randomUUID();
-  // One that is new is answered from now on; what a key names may have been answered long ago.
-  const since = key === undefined ? Number.MAX_SAFE_INTEGER : 0;
-  const enough = new AbortController();
-  const watch = { signal: AbortSignal.any([signal, enough.signal]), draining };
-  try {
-    const stream = await ports.hub.watch(ports.teams, knownId('team', id), since, watch);
-    const call = { type: 'PATTERN', patternId, pattern } as const;
-    await callTeam(id, { type: 'CALL', by: null, call }, ports, key);
-    const late = setTimeout(() => enough.abort(), Math.max(1, waitSeconds * 1_000));
-    watch.signal.addEventListener('abort', () => clearTimeout(late));
-    for await (const { event, data } of stream) {
-      const told = event === 'pattern' ? patternAnsweredSchema.loose().safeParse(data) : null;
-      if (!told?.success || told.data.pattern_id !== patternId) continue;
-      const { pattern_id, status, answer, lineage } = told.data;
-      return { status: 200 as const, body: { pattern_id, status, answer, lineage } };
-    }
-    return { status: 202 as const, body: { pattern_id: patternId, status: 'running' as const } };
-  } finally {
-    enough.abort();
-  }
-};
-
-const roundRobin = route({
-  ...shared,
-  path: '/v1/teams/{id}/round-robin',
-  summary: 'Ask the agents of a role in turn',
-  description: 'Prompt by prompt, round and round; the answers stand in the order of the prompts.',
-  query: patternQuery,
-  body: roundRobinSchema,
-  bodyExample: { prompts: ['Read chapter 1.', 'Read chapter 2.'], role: 'reader' },
-  responses: patternResponses,
-  handle: ({ params: { id }, query: { wait: waitSeconds }, headers, body }, ports, call) =>
-    runPattern(id, { kind: 'round_robin', ...body }, { waitSeconds, key: headers['idempotency-key'] }, ports, call),
-});
-
-const roleChain = route({
-  ...shared,
-  path: '/v1/teams/{id}/role-chain',
-  summary: 'Ask role after role',
-  description:
-    'Each is given what the one before it has answered. `lineage` says who handled which role; "none" where nobody has it.',
-  query: patternQuery,
-  body: roleChainSchema,
-  bodyExample: { content: 'Add an index to orders.', roles: ['planner', 'implementer', 'reviewer'] },
-  responses: patternResponses,
-  handle: ({ params: { id }, query: { wait: waitSeconds }, headers, body }, ports, call) =>
-    runPattern(id, { kind: 'role_chain', ...body }, { waitSeconds, key: headers['idempotency-key'] }, ports, call),
-});
-
 const sync = route({
-  ...shared,
+  ...callsOfTeam,
   path: '/v1/teams/{id}/sync-context',
   summary: 'Copy messages from one agent to another',
   description: 'Of the categories that are named; what is copied twice is there twice, unless it replaces.',
@@ -258,4 +159,4 @@ const sync = route({
   },
 });
 
-export const teamWorkRoutes: readonly AnyRoute[] = [wait, messages, delegate, roundRobin, roleChain, sync];
+export const teamWorkRoutes: readonly AnyRoute[] = [wait, messages, delegate, sync];
