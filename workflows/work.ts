@@ -63,6 +63,8 @@ export interface WorkKind<Work, Event, Effect, S extends WorkOutcome> {
   confidence(work: Work): number;
   /** The state after the n-th return to an earlier point, where it tells itself apart from the one of before. */
   restored?(work: Work, epoch: number): Work;
+  /** What a restore to this point begins with; left out: this state, and all that is under way is done again. */
+  restorePoint?(work: Work, underWay: readonly Effect[]): { work: Work; resume: Effect[] };
   /** What it asks people; left out: it never asks anybody. */
   asks?: { open(work: Work): Feedback | Approval | null; all(status: S): Asks };
   /** Whether people are asked; left out: when it waits for a person. */
@@ -318,7 +320,10 @@ export class WorkLoop<
     this.state.checkpoints = keptMarks(this.checkpoints, mark);
     // Only who inspects pays for the state: any other replay would make it for nobody.
     const inspected = inspectedNow();
-    if (inspected === 'all' || inspected === mark.number)
+    if (inspected === 'all' || inspected === mark.number) {
+      const underWay = [...this.open, ...wanted];
+      const { work } = this.state;
+      const point = this.kind.restorePoint?.(work, underWay) ?? { work, resume: underWay };
       trace.checkpoint({
         marks: this.checkpoints,
         status: this.kind.status(this.state.work),
@@ -326,11 +331,10 @@ export class WorkLoop<
         confidence: this.kind.confidence(this.state.work),
         artifacts: this.kind.artifacts?.(this.state.work) ?? [],
         // A copy: what a sink is given leaves the workflow only when its task is done.
-        carried: JSON.parse(
-          JSON.stringify({ ...this.state, inbox: this.heard(), events: [], resume: [...this.open, ...wanted] }),
-        ),
+        carried: JSON.parse(JSON.stringify({ ...this.state, ...point, inbox: this.heard(), events: [] })),
         eventCount: this.state.eventsBefore + this.state.events.length,
       });
+    }
   }
 
   /** What has come and was not taken yet, but for what only this run's clock or its caller said. */

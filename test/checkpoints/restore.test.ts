@@ -4,6 +4,8 @@ import type { CheckpointList } from '../../src/contracts/checkpoint.js';
 import type { Problem } from '../../src/contracts/problem.js';
 import type { Restored } from '../../src/contracts/time-travel.js';
 import { aDebate, makeWorkspace, proposes, removeWorkspaces, sh } from '../support/debate-bodies.js';
+import { describeWithSandbox } from '../support/describe-with.js';
+import { aFanOut, anAgent, scripted, tasks } from '../support/fan-out-bodies.js';
 import { type Product, startProduct } from '../support/product.js';
 import { aRefinement } from '../support/refinement-bodies.js';
 import { external, lane, noEarlyExit, says } from '../support/session-bodies.js';
@@ -156,6 +158,36 @@ describe('a session that is restored', () => {
     for (let look = 0; look < 100 && (await listed()).some(({ lifecycle }) => lifecycle !== 'completed'); look += 1)
       await pause(100);
     expect(await listed()).toMatchObject([{ lifecycle: 'completed' }]);
+  });
+});
+
+describeWithSandbox('a fan-out that is restored behind its barrier', () => {
+  const calls = async (id: string): Promise<string[]> => {
+    const { events } = await product.client.workflow.getHandle(id).fetchHistory();
+    return (events ?? []).flatMap((event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? []);
+  };
+
+  test('does not run again whom the barrier gave up, though that one still ended then', async () => {
+    const stubborn = { kind: 'command' as const, argv: ['sh', '-c', "trap '' TERM; sleep 600"] };
+    const original = await product.fanOuts.run(
+      aFanOut({
+        agents: [anAgent('a'), anAgent('b', { adapter: stubborn })],
+        barrier: { timeout_ms: 3_000, min_completion_ratio: 0.5 },
+        fan_out: { tasks: tasks(2) },
+        fan_in: { quality: { critic: { adapter: scripted('{"score":0.9}') } } },
+      }),
+    );
+    const path = pathOf('fan-outs', original.id);
+    const turnsOf = async () => (await checkpointsOf(product, path)).items.map(({ agent_id }) => agent_id);
+    const before = await turnsOf();
+    // It ignores the signal, and is killed a second later: the fan-in is done by then.
+    expect(before.slice(-3)).toEqual(['fan_in', 'score', 'b']);
+    expect(await calls(original.id)).toEqual(['prepareFanOut', 'runWorker', 'runWorker', 'fanIn', 'scoreFanIn']);
+    await restore(path, before.indexOf('fan_in'));
+    expect(await ended(product, path)).toMatchObject({ state: 'COMPLETED', result: original.result });
+    expect(await turnsOf()).toEqual(before.slice(0, -1));
+    expect(await calls(original.id)).toEqual(['scoreFanIn']);
+    expect((await product.fanOuts.status(original.id)).tasks[1]).toMatchObject({ state: 'CANCELLED', late: false });
   });
 });
 

@@ -26,6 +26,9 @@ export type FanOutActionName =
   | 'name_fault'
   | 'emit_final';
 
+/** Where what comes of a step of the fan-out itself is waited for. */
+export const stageState = { prepare: 'PREPARING', fan_in: 'FANNING_IN', score: 'SCORING' } as const;
+
 /** What the guards look at; computed anew for every event. */
 export interface FanOutFacts {
   /** Enough tasks have completed to go on. */
