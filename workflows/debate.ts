@@ -2,7 +2,7 @@ import { condition, continueAsNew, log, patched, setHandler, workflowInfo } from
 import type { DebateStatus } from '../src/contracts/debate-status.js';
 import type { Json } from '../src/contracts/frames.js';
 import { debateTurns } from '../src/domain/debate/turns.js';
-import { tasksRun } from '../src/domain/debate/execution.js';
+import { aborts, tasksRun } from '../src/domain/debate/execution.js';
 import { isOver, nextDue, stepDebate } from '../src/domain/debate/debate.js';
 import type { DebateEffect, DebateEvent } from '../src/domain/debate/effects.js';
 import type { DebateSetup } from '../src/domain/debate/setup.js';
@@ -15,7 +15,7 @@ import { debateAsks } from '../src/domain/inbox/asks-of.js';
 import { needsHands } from '../src/domain/debate/rollback.js';
 import { add, noAmount } from '../src/domain/budget.js';
 import { toFailure } from '../src/failure.js';
-import { callersTenant, createCalls, type Fault } from './calls.js';
+import { callersTenant, type CallTime, comingAgain, createCalls, type Fault, withLessTime } from './calls.js';
 import { feedbackSignal, feedbackUpdate } from './messages.js';
 import { actionsOn, memoriesOn, roleCalls, tasksOn, verificationsOn } from './options.js';
 import { openWorkAccount } from '../src/domain/work-account.js';
@@ -26,7 +26,12 @@ import { answersAtScale, refusal, rootMessage, WorkLoop, type WorkKind } from '.
 const debateKind: WorkKind<DebateState, DebateEvent, DebateEffect, DebateStatus> = {
   name: 'debate',
   step: (before, event, now) => {
-    const { debate: work, effects, events } = stepDebate(before, event, now);
+    const taken = stepDebate(before, event, now);
+    const {
+      debate: work,
+      effects,
+      events,
+    } = isUnrecorded(before, taken.debate) ? stepDebate({ ...before, abortsUnrecorded: true }, event, now) : taken;
     return { work, effects, events };
   },
   isOver,
@@ -35,12 +40,21 @@ const debateKind: WorkKind<DebateState, DebateEvent, DebateEffect, DebateStatus>
   details: debateDetails,
   waitingFor: ({ waiting }) => waiting?.for ?? null,
   asks: { open: openGate, all: debateAsks },
+  isAwaiting: ({ state }) => state === 'AWAITING_APPROVAL',
   turns: debateTurns,
   confidence: ({ consensus }) => consensus,
   restored: (work, epoch) => ({ ...work, epoch }),
   tick: { type: 'TICK' },
   cancel: { type: 'CANCEL' },
 };
+
+/**
+ * What was cancelled, or could not run, left no record of what people had approved and what had run. It leaves one now; histories
+ * without it replay as they were.
+ */
+const recordedAborts = 'recorded-aborts';
+const isUnrecorded = (before: DebateState, after: DebateState): boolean =>
+  before.state !== 'AUDITING' && after.state === 'AUDITING' && aborts(after) && !patched(recordedAborts);
 
 export interface DebateRun extends WorkState<DebateState, DebateEvent, DebateEffect> {
   /** Of the worker that has the workspace: its snapshot and the records of its tasks are there and nowhere else. */
@@ -109,7 +123,8 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
     else calls.begin(effect);
   };
 
-  const act = async (effect: Performed): Promise<DebateEvent> => {
+  const act = async (asked: Performed, before: CallTime): Promise<DebateEvent> => {
+    const effect = withLessTime(asked, before);
     const { id } = effect;
     const workId = setup.id;
     const again = loop.epoch > 0 ? { epoch: loop.epoch } : {};
@@ -156,6 +171,7 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
               maxTokens: effect.maxTokens,
               timeoutMs: effect.timeoutMs,
               workspace: state.work.workspace ?? setup.workspace.path,
+              ...comingAgain(effect.leftMs !== undefined),
               ...(purpose === 'repair' && { tasksRun: tasksRun(state.work) }),
               gaps: { fragment_ms: 500, message_ms: 5_000 },
               // Of each repair the text begins anew: a higher attempt makes what was said before void.
@@ -232,7 +248,10 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
     }
   };
 
-  const calls = createCalls({ loop, act, faultOf });
+  const calls = createCalls({
+    ...{ loop, act, faultOf },
+    awaits: ({ id }, tenant) => loop.push({ type: 'PERSON_AWAITED', call: String(id), tenant }),
+  });
 
   return await loop.run({
     perform,

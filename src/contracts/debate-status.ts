@@ -119,7 +119,9 @@ export const debateResultSchema = z
     report: executionReportSchema.nullable().meta({ description: 'null: nothing was executed.' }),
     trace_id: z.string(),
     memory: memoryReportSchema.nullable().meta({ description: 'null: an aborted debate is not remembered.' }),
-    audit: auditReferenceSchema.nullable(),
+    audit: auditReferenceSchema
+      .nullable()
+      .meta({ description: 'null: it was aborted before people had answered or tasks had run, or the log failed.' }),
     budget_note: z.string().nullable().meta({ description: 'Who could not speak for want of budget; null: nobody.' }),
     notes: z.array(z.string()).meta({ description: 'What did not work and did not stop it.' }),
   })

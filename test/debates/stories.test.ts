@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WorkspaceHolds } from '../../activities/workspace-holds.js';
+import type { AuditExport } from '../../src/contracts/audit.js';
 import type { OpenDebateBody } from '../../src/contracts/debate.js';
 import type { DebateStatus } from '../../src/contracts/debate-status.js';
 import {
@@ -16,6 +17,7 @@ import {
 } from '../support/debate-bodies.js';
 import { describeWithSandbox } from '../support/describe-with.js';
 import { type Product, startProduct } from '../support/product.js';
+import { runCli } from '../support/run-cli.js';
 
 let product: Product;
 beforeAll(async () => {
@@ -31,6 +33,9 @@ const run = async (body: OpenDebateBody): Promise<DebateStatus> => {
   const { status, body: ended } = await product.post('/v1/debates?wait=60', body);
   expect([status, ended]).toEqual([200, expect.anything()]);
   return ended;
+};
+const until = async (holds: () => boolean): Promise<void> => {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
 };
 const outcomes = ({ result }: DebateStatus): (string | null | undefined)[] => [result?.decision, result?.outcome];
 const ran = ({ report }: DebateStatus): string[] =>
@@ -425,13 +430,51 @@ describeWithSandbox('a cancel', () => {
         },
       }),
     );
-    while (!existsSync(join(path, 'begun'))) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => existsSync(join(path, 'begun')));
     const { body } = await product.post(`/v1/debates/${id}/cancel`);
     const status = body as DebateStatus;
     expect(status).toMatchObject({ lifecycle: 'cancelled', state: 'ABORTED' });
-    expect(status.result).toMatchObject({ outcome: 'aborted', report: { rollback: { restored: true } } });
+    expect(status.result).toMatchObject({
+      outcome: 'aborted',
+      memory: null,
+      audit: { seq: expect.any(Number) },
+      report: { rollback: { restored: true } },
+    });
     expect(listing(path)).toBe(before);
     expect(statSync(path).isDirectory()).toBe(true);
+  });
+
+  test('after an approval leaves a record of who approved and what ran, which can be exported and verified', async () => {
+    const path = makeWorkspace();
+    const id = await product.debates.start(
+      aDebate({ workspace: { path }, says: { solution: [proposes(slow)] }, approval: { required: true } }),
+    );
+    const { feedback } = await product.debates.until(id, ({ waiting }) => waiting?.for === 'person');
+    const { request_id, digest } = feedback[0]!.request;
+    await product.post(`/v1/debates/${id}/feedback`, { request_id, response: 'approve', provided_by: 'anna' });
+    await until(() => existsSync(join(path, 'begun')));
+    const cancelled = await Promise.all([1, 2].map(() => product.post(`/v1/debates/${id}/cancel`)));
+    expect(cancelled.map(({ status }) => status).filter((code) => code !== 409)).toContain(200);
+    const { result } = await product.debates.until(id, ({ lifecycle }) => lifecycle === 'cancelled');
+
+    const file = join(makeWorkspace(), 'export.json');
+    const parley = (...argv: string[]) => runCli({ PARLEY_DATA: product.data, PARLEY_URL: product.url }, argv);
+    expect(await parley('audit', 'export', '--work', id, '--output', file)).toMatchObject({ code: 0 });
+    expect(await parley('audit', 'verify', file)).toMatchObject({ code: 0 });
+    const { chains } = JSON.parse(readFileSync(file, 'utf8')) as AuditExport;
+    const records = chains.flatMap((chain) => chain.records).flatMap((record) => ('omitted' in record ? [] : [record]));
+    expect(records.map(({ type }) => type)).toEqual([
+      'debate.decided',
+      'approval.requested',
+      'approval.closed',
+      'debate.executed',
+      'debate.rolled_back',
+      'debate.ended',
+    ]);
+    expect(records[2]?.data).toMatchObject({ digest, outcome: 'approved', answers: [{ provided_by: 'anna' }] });
+    expect(records[3]?.data).toMatchObject({ valid: false, tasks: [{ task_id: 'slow', outcome: 'failed' }] });
+    expect(records[5]).toMatchObject({ data: { outcome: 'cancelled' }, ...result!.audit });
+    expect(await parley('audit', 'verify', product.data, '--against-temporal')).toMatchObject({ code: 0 });
   });
 
   test('keeps the snapshot where the workspace still needs hands', async () => {
@@ -443,7 +486,7 @@ describeWithSandbox('a cancel', () => {
         says: { solution: [proposes(sh('done', 'true', { undo }), { ...slow, depends_on: ['done'] })] },
       }),
     );
-    while (!existsSync(join(path, 'begun'))) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => existsSync(join(path, 'begun')));
     await product.post(`/v1/debates/${id}/cancel`);
     await Promise.allSettled([product.client.workflow.getHandle(id).result()]); // what it leaves is removed last
     const { state, result } = await product.debates.status(id);

@@ -30,6 +30,12 @@ const answer =
   };
 const gated = { required: true, timeout_ms: 60_000 };
 
+const slow = proposes(sh('a', 'true'), sh('b', 'sleep 60', { depends_on: ['a'] }));
+const cancelInTask = async (product: Product, id: string): Promise<void> => {
+  await product.debates.until(id, ({ report }) => report?.tasks.length === 1);
+  await product.post(`/v1/debates/${id}/cancel`);
+};
+
 const stories: Record<string, Story> = {
   succeeded: story(() => ({ says: { solution: [fine] } })),
   'succeeded-after-refinements': story(() => ({ says: { solution: [fine], critic: [objects(0.9), agrees()] } })),
@@ -80,15 +86,19 @@ const stories: Record<string, Story> = {
       await product.post(`/v1/debates/${id}/cancel`);
     },
   ),
-  'aborted-in-a-task': story(
-    () => ({ says: { solution: [proposes(sh('a', 'true'), sh('b', 'sleep 60', { depends_on: ['a'] }))] } }),
+  'cancelled-in-a-task': story(() => ({ says: { solution: [slow] } }), cancelInTask),
+  'cancelled-after-an-approval': story(
+    () => ({ says: { solution: [slow] }, approval: gated }),
     async (product, id) => {
-      await product.debates.until(id, ({ report }) => report?.tasks.length === 1);
-      await product.post(`/v1/debates/${id}/cancel`);
+      await answer('approve')(product, id);
+      await cancelInTask(product, id);
     },
   ),
 };
 
 afterAll(removeWorkspaces);
 
-describeReplays('debate', /^(DONE|ABORTED)$/, stories, (product, id) => product.debates.status(id));
+/** Of before a debate that is aborted left a record. */
+const older = ['aborted-in-a-task'];
+
+describeReplays('debate', /^(DONE|ABORTED)$/, stories, (product, id) => product.debates.status(id), {}, older);

@@ -178,7 +178,13 @@ export class DebatePlay {
   close(): this {
     this.take({ type: 'STORED', id: this.pendingOf('store_trace').id });
     this.take({ type: 'MIRRORED', id: this.pendingOf('mirror_trace').id, mongo: false, error: null });
-    return this.take({ type: 'AUDITED', id: this.pendingOf('audit').id, seq: 7, hash: 'f'.repeat(64) });
+    return this.audited();
+  }
+  get audit(): Extract<Awaited, { type: 'audit' }> {
+    return this.pendingOf('audit');
+  }
+  audited(): this {
+    return this.take({ type: 'AUDITED', id: this.audit.id, seq: 7, hash: 'f'.repeat(64) });
   }
   fault(code = 'unavailable', message = 'it is not there'): this {
     return this.take({ type: 'FAULT', id: this.pending.id, code, message });

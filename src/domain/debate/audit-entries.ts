@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../../contracts/audit.js';
 import { askedEntries, type EntryOf } from '../approval-entries.js';
 import { digestOf } from '../canonical-json.js';
-import { executionReport } from './execution.js';
+import { aborts, executionReport } from './execution.js';
 import { outcomeOf, reasonOf } from './result.js';
 import { type DebateState, memoryIdOf } from './state.js';
 
@@ -10,7 +10,10 @@ import { type DebateState, memoryIdOf } from './state.js';
  * their digests alone, as arguments may hold secrets; each entry is written once by its key.
  */
 export const auditEntries = (debate: DebateState): AuditEntry[] => {
-  const { setup, decision, execution, approvals } = debate;
+  const { setup, execution, approvals } = debate;
+  // Whoever asked for changes wanted another decision, and a debate that was aborted in the next pass has none.
+  const isUndecided = aborts(debate) && approvals.at(-1)?.outcome === 'changes_requested';
+  const decision = isUndecided ? null : debate.decision;
   const entry: EntryOf = (name, type, data) => ({
     key: `${setup.id} ${memoryIdOf(debate)} ${name}`,
     work_id: setup.id,
@@ -67,6 +70,9 @@ export const auditEntries = (debate: DebateState): AuditEntry[] => {
           }),
         ]
       : []),
-    entry('ended', 'debate.ended', { outcome: outcomeOf(debate), reason: reasonOf(debate) }),
+    entry('ended', 'debate.ended', {
+      outcome: debate.cancelled ? 'cancelled' : outcomeOf(debate),
+      reason: reasonOf(debate),
+    }),
   ];
 };

@@ -52,6 +52,22 @@ export const ranNothing = ({ code }: CodedFault): boolean => refusedBefore.has(c
 export const neverRan = ({ execution }: Pick<DebateState, 'execution'>): boolean =>
   execution !== null && execution.fault !== null && execution.reports.length === 0;
 
+/** Whether it ends as if it had never been decided. */
+export const aborts = (debate: Pick<DebateState, 'execution' | 'cancelled'>): boolean =>
+  debate.cancelled || neverRan(debate);
+
+/**
+ * Whether people have answered what they were asked, or tasks have run: that is recorded also of a debate that is aborted (spec 08
+ * "Approvals as evidence").
+ */
+export const leavesEvidence = ({
+  approvals,
+  execution,
+  abortsUnrecorded,
+}: Pick<DebateState, 'approvals' | 'execution' | 'abortsUnrecorded'>): boolean =>
+  abortsUnrecorded !== true &&
+  (approvals.some(({ answers }) => answers.length > 0) || (execution?.reports.length ?? 0) > 0);
+
 /** What has been run, well or not, in any round: the repairs' tasks after those of the decided plan. */
 export const tasksRun = ({ plan, execution }: Pick<DebateState, 'plan' | 'execution'>): Task[] => {
   const rounds = [plan.tasks, ...(execution?.repairs ?? []).map(({ tasks }) => tasks ?? [])];

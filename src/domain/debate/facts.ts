@@ -1,6 +1,6 @@
 import { atLeast } from '../numbers.js';
 import { isVeto, statementOf } from './consensus.js';
-import { failureIn, neverRan } from './execution.js';
+import { aborts, failureIn, leavesEvidence } from './execution.js';
 import { repairsBegun } from './healing.js';
 import type { DebateFacts } from './machine.js';
 import { mayRefine } from './passes.js';
@@ -8,7 +8,7 @@ import type { DebateState } from './state.js';
 
 /** What the guards look at, from the state alone. */
 export const factsOf = (debate: DebateState): DebateFacts => {
-  const { setup, consensus, plan, execution, cancelled } = debate;
+  const { setup, consensus, plan, execution } = debate;
   const { limits, approval } = setup;
   const security = statementOf(debate, 'security');
   const tasks = execution?.repairs.at(-1)?.tasks ?? plan.tasks;
@@ -26,6 +26,7 @@ export const factsOf = (debate: DebateState): DebateFacts => {
     snapshotTaken: execution !== null && execution.snapshot !== null,
     valid: execution?.valid === true,
     mayRepair: failed !== null && repairsBegun(debate) < limits.max_repairs,
-    aborts: cancelled || neverRan(debate),
+    aborts: aborts(debate),
+    leavesEvidence: leavesEvidence(debate),
   };
 };

@@ -28,10 +28,12 @@ const latestForkable = (work: DebateState): DebateStateName => {
  */
 export const debateForkFault = (work: DebateState): string | null => {
   const { setup, state, execution } = work;
-  if (!execution && !isOver(work)) return null;
+  if (!execution && !work.cancelled && !isOver(work)) return null;
   const why = execution
     ? 'its plan has begun to run, and what tasks did to the workspace cannot belong to two debates'
-    : 'it has ended';
+    : work.cancelled
+      ? 'it was cancelled'
+      : 'it has ended';
   return `debate ${setup.id} is ${state} there and cannot be forked: ${why}; fork it from a checkpoint at which it is ${latestForkable(work)} or before.`;
 };
 

@@ -85,6 +85,8 @@ export interface DebateFacts {
   mayRepair: boolean;
   /** It was cancelled, or no task could be run at all: then it ends as if it had never been decided. */
   aborts: boolean;
+  /** People have answered, or tasks have run: an end without a decision is recorded, too. */
+  leavesEvidence: boolean;
 }
 
 const guard = (name: string, holds: (facts: DebateFacts) => boolean): Guard<DebateFacts> => ({ name, holds });
@@ -100,6 +102,7 @@ const noSnapshot = guard('no snapshot', (facts) => !facts.snapshotTaken);
 const valid = guard('valid', (facts) => facts.valid);
 const mayRepair = guard('a task failed, repairs left', (facts) => facts.mayRepair);
 const aborts = guard('cancelled, or no task could be run', (facts) => facts.aborts);
+const leavesEvidence = guard('people answered, or tasks ran', (facts) => facts.leavesEvidence);
 
 /** The debate machine of spec 02, row for row. Tasks run in EXECUTING alone, and undo in ROLLING_BACK. */
 export const debateMachine: Machine<DebateStateName, DebateEventName, DebateFacts, DebateActionName> = {
@@ -169,6 +172,13 @@ export const debateMachine: Machine<DebateStateName, DebateEventName, DebateFact
     // What was approved is not what would run: people are asked again.
     { from: 'AWAITING_APPROVAL', on: 'VOIDED', to: 'AWAITING_APPROVAL', actions: ['request_approval'] },
     { from: 'EXECUTING', on: 'EXECUTED', to: 'VALIDATING', actions: ['validate'] },
+    {
+      from: 'EXECUTING',
+      on: 'FAULT',
+      guard: [noSnapshot, leavesEvidence],
+      to: 'AUDITING',
+      actions: ['name_fault', 'audit'],
+    },
     { from: 'EXECUTING', on: 'FAULT', guard: noSnapshot, to: 'ABORTED', actions: ['name_fault', 'emit_final'] },
     { from: 'EXECUTING', on: 'FAULT', to: 'ROLLING_BACK', actions: ['roll_back'] },
     { from: 'VALIDATING', on: 'VALIDATED', guard: valid, to: 'SUCCEEDED', actions: [] },
@@ -183,11 +193,21 @@ export const debateMachine: Machine<DebateStateName, DebateEventName, DebateFact
     },
     { from: 'SELF_HEALING', on: 'REPAIRED', to: 'EXECUTING', actions: ['run_tasks'] },
     { from: 'SELF_HEALING', on: 'GIVEN_UP', to: 'ROLLING_BACK', actions: ['roll_back'] },
+    // What people approved and what ran is evidence, whatever became of it; it is not remembered.
+    {
+      from: 'ROLLING_BACK',
+      on: 'ROLLED_BACK',
+      guard: [aborts, leavesEvidence],
+      to: 'AUDITING',
+      actions: ['name_fault', 'audit'],
+    },
     { from: 'ROLLING_BACK', on: 'ROLLED_BACK', guard: aborts, to: 'ABORTED', actions: ['name_fault', 'emit_final'] },
     { from: 'ROLLING_BACK', on: 'ROLLED_BACK', to: 'STORING_MEMORY', actions: ['store_trace'] },
     { from: ['SUCCEEDED', 'BLOCKED'], on: 'CLOSED', to: 'STORING_MEMORY', actions: ['store_trace'] },
     { from: 'STORING_MEMORY', on: 'STORED', to: 'AUDITING', actions: ['audit'] },
+    { from: 'AUDITING', on: 'AUDITED', guard: aborts, to: 'ABORTED', actions: ['emit_final'] },
     { from: 'AUDITING', on: 'AUDITED', to: 'DONE', actions: ['emit_final'] },
+    { from: deliberating, on: 'CANCEL', guard: leavesEvidence, to: 'AUDITING', actions: ['stop', 'audit'] },
     { from: deliberating, on: 'CANCEL', to: 'ABORTED', actions: ['stop', 'emit_final'] },
     {
       from: ['AWAITING_APPROVAL', 'EXECUTING'],
@@ -195,6 +215,13 @@ export const debateMachine: Machine<DebateStateName, DebateEventName, DebateFact
       guard: snapshotTaken,
       to: 'ROLLING_BACK',
       actions: ['void_approval', 'stop', 'roll_back'],
+    },
+    {
+      from: ['AWAITING_APPROVAL', 'EXECUTING'],
+      on: 'CANCEL',
+      guard: leavesEvidence,
+      to: 'AUDITING',
+      actions: ['void_approval', 'stop', 'audit'],
     },
     {
       from: ['AWAITING_APPROVAL', 'EXECUTING'],

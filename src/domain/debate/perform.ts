@@ -5,6 +5,7 @@ import { endCall, openCall } from '../work-account.js';
 import { closeDebate, decide, finish, remember, settleDuels, weighVotes } from './closing.js';
 import { classify } from './classify.js';
 import { type DebateDraft, say, stop, want } from './draft.js';
+import { aborts } from './execution.js';
 import { openGate, requestApproval, useGate } from './gate.js';
 import { beginRepair, changeRepair } from './healing.js';
 import type { DebateActionName, DebateEventName } from './machine.js';
@@ -126,17 +127,21 @@ export const perform = (draft: DebateDraft, action: DebateActionName, on: Debate
     case 'emit_final':
       return finish(draft);
     case 'log': {
-      const message =
-        debate.state === 'ROLLING_BACK'
-          ? 'cancelled: what was done is taken back first'
-          : 'the cancel comes too late: the debate is decided, and is remembered and audited';
-      return say(draft, { event: 'log', data: { at: iso(now), message } });
+      return say(draft, { event: 'log', data: { at: iso(now), message: whyNotCancelled(debate) } });
     }
     // Part of run_tasks, and of weigh_votes: one thing, which the table names by its two halves.
     case 'take_snapshot':
     case 'calculate_consensus':
       return;
   }
+};
+
+/** What becomes of a cancel that does not end it at once. */
+const whyNotCancelled = (debate: DebateState): string => {
+  if (debate.state === 'ROLLING_BACK') return 'cancelled: what was done is taken back first';
+  return aborts(debate)
+    ? 'the cancel changes nothing: the debate ends as soon as the audit log has what people answered and what ran'
+    : 'the cancel comes too late: the debate is decided, and is remembered and audited';
 };
 
 /** The comment that the next pass has to answer. */

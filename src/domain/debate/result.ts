@@ -1,12 +1,12 @@
 import type { DebateOutcome, DebateResult } from '../../contracts/debate-status.js';
 import { usd } from '../budget.js';
-import { executionReport, neverRan } from './execution.js';
+import { aborts, executionReport } from './execution.js';
 import { needsHands, rollbackReport } from './rollback.js';
 import { type DebateState, memoryIdOf } from './state.js';
 
 /** How a debate that is over, or about to be remembered, came out (spec 02, 10). */
 export const outcomeOf = (debate: DebateState): DebateOutcome => {
-  if (debate.state === 'ABORTED' || debate.cancelled || neverRan(debate)) return 'aborted';
+  if (debate.state === 'ABORTED' || aborts(debate)) return 'aborted';
   if (!debate.execution) return 'blocked';
   if (debate.execution.valid) return 'succeeded';
   return needsHands(debate) ? 'rollback_incomplete' : 'rolled_back';

@@ -18,6 +18,7 @@ import type { Plan, Task } from '../../contracts/plan.js';
 import { noAmount } from '../budget.js';
 import type { LedgerState } from '../ledger/state.js';
 import type { Amount } from '../session/setup.js';
+import type { HasTenantWaits } from '../tenant-waits.js';
 import { openWorkAccount } from '../work-account.js';
 import type { DebateEffect } from './effects.js';
 import type { DebateSetup } from './setup.js';
@@ -89,7 +90,7 @@ export interface Rollback {
 }
 
 /** A whole debate as plain JSON: what continue-as-new carries, `snapshot` returns and a fork would start from. */
-export interface DebateState {
+export interface DebateState extends HasTenantWaits {
   setup: DebateSetup;
   /** How often it went back to an earlier point; none: never. What comes of it then is remembered and audited as well. */
   epoch?: number;
@@ -140,6 +141,8 @@ export interface DebateState {
   /** Effects so far; the next one's id is one more. */
   effects: number;
   cancelled: boolean;
+  /** It ended at a time when what was aborted left no record; left out: it leaves one. */
+  abortsUnrecorded?: true;
   memory: MemoryReport | null;
   /** Whether SQLite has the trace, so that what is left is the mirror. */
   stored: boolean;
@@ -163,7 +166,7 @@ export const memoryIdOf = ({ setup, epoch = 0 }: Pick<DebateState, 'setup' | 'ep
 /** What a debate waits for, without the words (spec 08 "waiting"). */
 export interface DebateWaiting {
   for: 'person' | 'lane' | 'worker';
-  on: Pending['type'] | 'approval';
+  on: Pending['type'] | 'approval' | 'tenant_budget';
   /** Of the effect under way, or how many approvals have been asked for. */
   id: number;
   since: number;

@@ -4,6 +4,9 @@ import { answer, DebatePlay, plan } from '../../support/debate-play.js';
 const approval = { required: true };
 const open = (): DebatePlay => new DebatePlay({ plan: plan('a', 'b') }).open();
 const executing = (): DebatePlay => open().pass().snapshot();
+const asked = (policy: { required: boolean; k?: number }): DebatePlay =>
+  new DebatePlay({ plan: plan('a'), approval: policy }).open().pass();
+const approved = (): DebatePlay => asked(approval).feedback('approve');
 const failing = (): DebatePlay => executing().ends().ends('failed');
 
 describe('a cancel', () => {
@@ -42,14 +45,14 @@ describe('a cancel', () => {
     expect(play.effects.at(-1)).toEqual({ type: 'stop', of: play.task.id });
     play.fault('EPREEMPT', 'it was stopped');
     expect(play.done.at(-1)).toBe('undo a');
-    play.rollBack();
+    play.rollBack().audited();
     expect(play.state).toBe('ABORTED');
     expect(play.result).toMatchObject({
       decision: 'PROCEED',
       outcome: 'aborted',
       reason: 'the debate was cancelled',
       memory: null,
-      audit: null,
+      audit: { seq: 7 },
       report: { valid: false, rollback: { restored: true, undone: [{ task_id: 'a' }] } },
     });
     expect(play.result.report?.tasks.map(({ task_id: id, outcome }) => [id, outcome])).toEqual([
@@ -62,12 +65,12 @@ describe('a cancel', () => {
     const play = executing().ends();
     play.cancel().ends();
     expect(play.done.at(-1)).toBe('undo b');
-    play.rollBack();
+    play.rollBack().audited();
     expect(play.result.report?.rollback?.undone.map(({ task_id: id }) => id)).toEqual(['b', 'a']);
   });
 
   test('runs nothing more, whatever comes of the task', () => {
-    const play = executing().cancel().ends('failed').rollBack();
+    const play = executing().cancel().ends('failed').rollBack().audited();
     expect(play.done.filter((what) => what.startsWith('run'))).toEqual(['run a']);
     expect(play.done.some((what) => what.startsWith('diagnosis'))).toBe(false);
   });
@@ -75,7 +78,7 @@ describe('a cancel', () => {
   test('in SELF_HEALING stops the call and takes back', () => {
     const play = failing().cancel();
     expect(play.done.slice(-2)).toEqual(['stop', 'undo a']);
-    play.rollBack();
+    play.rollBack().audited();
     expect(play.state).toBe('ABORTED');
     expect(play.debate.execution?.repairs).toMatchObject([{ givenUp: { because: 'cancelled' } }]);
   });
@@ -83,14 +86,14 @@ describe('a cancel', () => {
   test('in ROLLING_BACK lets it come to its end, and aborts', () => {
     const play = failing().diagnose(null);
     expect(play.state).toBe('ROLLING_BACK');
-    play.cancel().rollBack();
+    play.cancel().rollBack().audited();
     expect(play.state).toBe('ABORTED');
     expect(play.done.filter((what) => what === 'restore_snapshot')).toHaveLength(1);
     expect(play.result).toMatchObject({ outcome: 'aborted', report: { rollback: { restored: true } } });
   });
 
   test('with a rollback that is incomplete says what a person has to do', () => {
-    const play = failing().cancel().undo('failed', 'exit code 1').restore();
+    const play = failing().cancel().undo('failed', 'exit code 1').restore().audited();
     expect(play.result.outcome).toBe('aborted');
     expect(play.result.reason).toMatch(/^the debate was cancelled, and could not be rolled back entirely: task a /);
   });
@@ -107,6 +110,55 @@ describe('a cancel', () => {
     else play.fault();
     expect(play.state).toBe('DONE');
     expect(play.result.outcome).toBe('succeeded');
+  });
+
+  test.each<[string, DebatePlay, (string | null)[]]>([
+    ['between approval and first task', approved(), ['debate.decided', 'approval.requested', 'approval.closed']],
+    [
+      'while one of two has approved',
+      asked({ required: true, k: 2 }).feedback('approve'),
+      ['debate.decided', 'approval.requested', 'approval.closed'],
+    ],
+    [
+      'in the pass that a person asked for',
+      asked(approval).feedback('request_changes', { comment: 'other' }),
+      ['debate.decided', 'approval.requested', 'approval.closed'],
+    ],
+  ])('%s is recorded once, with what people answered', (_, play, types) => {
+    play.cancel();
+    expect(play.state).toBe('AUDITING');
+    const entries = play.audit.entries;
+    expect(entries.map(({ type }) => type).filter((type) => type !== 'debate.executed')).toEqual([
+      ...types,
+      'debate.ended',
+    ]);
+    expect(entries.at(-1)?.data).toEqual({ outcome: 'cancelled', reason: 'the debate was cancelled' });
+    expect(entries.find(({ type }) => type === 'approval.closed')?.data['answers']).toHaveLength(1);
+    play.cancel();
+    expect(play.told('log').at(-1)?.message).toMatch(/^the cancel changes nothing: .* audit log/);
+    play.audited();
+    expect(play.done.filter((what) => what === 'audit')).toHaveLength(1);
+    expect(play.done).not.toContain('store_trace');
+    expect(play.debate).toMatchObject({ state: 'ABORTED', memory: null, error: null });
+    expect(play.result).toMatchObject({ outcome: 'aborted', audit: { seq: 7 } });
+  });
+
+  test('in the pass that a person asked for leaves no decision on record: it was of another plan', () => {
+    const play = asked(approval).feedback('request_changes', { comment: 'other' }).cancel();
+    expect(play.audit.entries[0]).toMatchObject({ type: 'debate.decided', data: { decision: null, why: null } });
+  });
+
+  test('whose record cannot be written ends all the same, and says so', () => {
+    const play = approved().cancel().fault();
+    expect(play.state).toBe('ABORTED');
+    expect(play.result).toMatchObject({ audit: null, notes: [expect.stringMatching(/^the audit log could not/)] });
+  });
+
+  test('leaves no record where it began before there was one', () => {
+    const play = approved();
+    play.debate = { ...play.debate, abortsUnrecorded: true };
+    play.cancel();
+    expect([play.state, play.done.includes('audit')]).toEqual(['ABORTED', false]);
   });
 
   test('after the end changes nothing and is counted', () => {

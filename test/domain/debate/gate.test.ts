@@ -237,7 +237,7 @@ describe('a repaired plan under a gate', () => {
   test('that is cancelled is rolled back and aborted', () => {
     const play = repaired().cancel();
     expect(gate(play)).toMatchObject({ outcome: 'void', state: 'void' });
-    expect(play.rollBack().state).toBe('ABORTED');
+    expect(play.rollBack().audited().state).toBe('ABORTED');
   });
 });
 

@@ -14,17 +14,19 @@ const factNames = [
   'valid',
   'mayRepair',
   'aborts',
+  'leavesEvidence',
 ] as const satisfies readonly (keyof DebateFacts)[];
 
 /** What the rows of a state look at; the other facts are all true once, and all false once. */
 const lookedAt: Partial<Record<DebateStateName, readonly (keyof DebateFacts)[]>> = {
   MULTI_PASS_CHECK: ['veto', 'wantsRefinement', 'mayRefine'],
   RESOLVING: ['veto', 'securityValid', 'consensusHolds', 'approvalRequired'],
-  AWAITING_APPROVAL: ['mayRefine', 'snapshotTaken'],
-  EXECUTING: ['snapshotTaken'],
+  AWAITING_APPROVAL: ['mayRefine', 'snapshotTaken', 'leavesEvidence'],
+  EXECUTING: ['snapshotTaken', 'leavesEvidence'],
   VALIDATING: ['valid', 'mayRepair'],
   SELF_HEALING: ['approvalRequired'],
-  ROLLING_BACK: ['aborts'],
+  ROLLING_BACK: ['aborts', 'leavesEvidence'],
+  AUDITING: ['aborts'],
 };
 const factsFor = (state: DebateStateName): DebateFacts[] => {
   const all = (value: boolean): DebateFacts =>
@@ -69,6 +71,7 @@ const table: SpecRow<DebateFacts>[] = [
   ['AWAITING_APPROVAL', 'EXPIRED', 'BLOCKED'],
   ['AWAITING_APPROVAL', 'VOIDED', 'AWAITING_APPROVAL'],
   ['EXECUTING', 'EXECUTED', 'VALIDATING'],
+  ['EXECUTING', 'FAULT', 'AUDITING', (f) => !f.snapshotTaken && f.leavesEvidence],
   ['EXECUTING', 'FAULT', 'ABORTED', (f) => !f.snapshotTaken],
   ['EXECUTING', 'FAULT', 'ROLLING_BACK'],
   ['VALIDATING', 'VALIDATED', 'SUCCEEDED', (f) => f.valid],
@@ -77,13 +80,17 @@ const table: SpecRow<DebateFacts>[] = [
   ['SELF_HEALING', 'REPAIRED', 'AWAITING_APPROVAL', (f) => f.approvalRequired],
   ['SELF_HEALING', 'REPAIRED', 'EXECUTING'],
   ['SELF_HEALING', 'GIVEN_UP', 'ROLLING_BACK'],
+  ['ROLLING_BACK', 'ROLLED_BACK', 'AUDITING', (f) => f.aborts && f.leavesEvidence],
   ['ROLLING_BACK', 'ROLLED_BACK', 'ABORTED', (f) => f.aborts],
   ['ROLLING_BACK', 'ROLLED_BACK', 'STORING_MEMORY'],
   ['SUCCEEDED or BLOCKED', 'CLOSED', 'STORING_MEMORY'],
   ['STORING_MEMORY', 'STORED', 'AUDITING'],
+  ['AUDITING', 'AUDITED', 'ABORTED', (f) => f.aborts],
   ['AUDITING', 'AUDITED', 'DONE'],
+  [deliberating, 'CANCEL', 'AUDITING', (f) => f.leavesEvidence],
   [deliberating, 'CANCEL', 'ABORTED'],
   ['AWAITING_APPROVAL or EXECUTING', 'CANCEL', 'ROLLING_BACK', (f) => f.snapshotTaken],
+  ['AWAITING_APPROVAL or EXECUTING', 'CANCEL', 'AUDITING', (f) => f.leavesEvidence],
   ['AWAITING_APPROVAL or EXECUTING', 'CANCEL', 'ABORTED'],
   ['VALIDATING or SELF_HEALING', 'CANCEL', 'ROLLING_BACK'],
   ['ROLLING_BACK', 'CANCEL', 'ROLLING_BACK'],
@@ -124,11 +131,13 @@ describe('the debate machine', () => {
     expect(debateMachine.rows.filter(({ to }) => to === 'EXECUTING')).toEqual(running);
   });
 
-  test('writes memory and audit before DONE, and neither before ABORTED', () => {
+  test('writes memory and audit before DONE, and no memory before ABORTED', () => {
     const into = (state: string): unknown[] =>
       debateMachine.rows.filter(({ to }) => to === state).map(({ from }) => from);
     expect(into('DONE')).toEqual(['AUDITING']);
-    expect(into('AUDITING')).toEqual(['STORING_MEMORY', 'AUDITING']);
+    expect(into('STORING_MEMORY')).not.toContain('AUDITING');
+    const auditing = debateMachine.rows.filter(({ to, from }) => to === 'AUDITING' && from !== 'AUDITING');
+    expect(auditing.filter(({ actions }) => !actions.includes('audit'))).toEqual([]);
     const aborting = debateMachine.rows.filter(({ to }) => to === 'ABORTED').flatMap(({ actions }) => actions);
     expect(aborting.filter((action) => action === 'store_trace' || action === 'audit')).toEqual([]);
   });
