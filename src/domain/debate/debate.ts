@@ -1,7 +1,6 @@
 import { nextApprovalDue } from '../approval.js';
 import { iso } from '../instant.js';
 import { isTerminal, step } from '../machine.js';
-import { takeTenantWait } from '../tenant-waits.js';
 import { withClock } from '../work-account.js';
 import { remember } from './closing.js';
 import { takeAnswer, takeFeedback, tick } from './answers.js';
@@ -17,7 +16,7 @@ import { speakerIn } from './roles.js';
 import { askAgain, askRole } from './rounds.js';
 import { sayRolledBack } from './running.js';
 import type { DebateState } from './state.js';
-import { awaitedBy, describeWaiting, waitingFor } from './waiting.js';
+import { describeWaiting, waitingFor } from './waiting.js';
 
 export type { DebateStep } from './draft.js';
 
@@ -45,7 +44,6 @@ export const nextDue = (debate: DebateState): number | null => {
 
 const take = (draft: DebateDraft, event: DebateEvent): void => {
   const { debate } = draft;
-  if (event.type === 'PERSON_AWAITED') return takeTenantWait(debate, event, draft.now);
   if (isOver(debate)) {
     // Time passes for what has ended, too, and is no event of its own.
     if (event.type !== 'TICK') debate.dropped += 1;
@@ -115,10 +113,9 @@ const transition = (draft: DebateDraft, on: DebateEventName): void => {
   for (const action of taken.actions) perform(draft, action, on);
 };
 
-/** No time passes while a person is waited for, at the human gate or by a call (spec 08 "never counts against a time budget"). */
+/** No time passes at the human gate (spec 08 "never counts against a time budget"). */
 const keepTime = ({ debate }: DebateDraft): void => {
-  const isPersonAwaited = debate.state === 'AWAITING_APPROVAL' || awaitedBy(debate) !== null;
-  debate.ledger = withClock(debate.ledger, isPersonAwaited, debate.steppedAt);
+  debate.ledger = withClock(debate.ledger, debate.state === 'AWAITING_APPROVAL', debate.steppedAt);
 };
 
 const noteWaiting = (draft: DebateDraft): void => {
