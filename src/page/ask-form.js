@@ -1,9 +1,10 @@
-import { html, useEffect, useRef, useState } from '/vendor/htm-preact.js';
-import { post } from './api.js';
-import { Faults, NumberField, ShareField } from './parts.js';
+import { html, useState } from '/vendor/htm-preact.js';
+import { sendByKey, useSending } from './dialog.js';
+import { Faults, NumberField, ShareField, TextField } from './parts.js';
+import { started } from './start-form.js';
 import { modelTeam, simulatedTeam } from './teams.js';
+import { providers } from './who-answers.js';
 
-const kinds = ['openai', 'anthropic', 'openai-compatible'];
 const tiers = ['gold', 'silver', 'bronze'];
 const emptySeat = { kind: 'openai', model: '', tier: 'silver' };
 
@@ -19,7 +20,7 @@ const Seats = ({ seats, change }) => {
             value=${seat.kind}
             onChange=${(event) => set(index, { kind: event.target.value })}
           >
-            ${kinds.map((kind) => html`<option>${kind}</option>`)}
+            ${providers.map((kind) => html`<option>${kind}</option>`)}
           </select>
           <input
             aria-label="Model of lane ${index + 1}"
@@ -56,53 +57,33 @@ export const AskForm = () => {
   const [seats, setSeats] = useState([emptySeat, emptySeat, emptySeat]);
   const [threshold, setThreshold] = useState('0.6');
   const [deadline, setDeadline] = useState('30');
-  const [error, setError] = useState(null);
-  const [busy, setBusy] = useState(false);
-  const form = useRef(null);
-  const mounted = useRef(true);
-  useEffect(() => () => void (mounted.current = false), []);
-
-  const submit = async (event) => {
-    event.preventDefault();
-    if (busy) return;
-    setBusy(true);
-    setError(null);
+  const act = async () => {
     const { lanes, agreement } = team === 'simulated' ? simulatedTeam(question) : modelTeam(seats);
     const wanted = Number(threshold);
-    try {
-      const { id } = await post('/v1/sessions', {
-        prompt: question,
-        lanes,
-        policy: {
-          agreement,
-          threshold: wanted,
-          deadline_ms: Math.round(Number(deadline) * 1000),
-          // Early exit has to lie above the threshold.
-          early_exit: wanted >= 1 ? { enabled: false } : { threshold: Math.max(0.85, (1 + wanted) / 2) },
-        },
-      });
-      location.hash = `#/sessions/${encodeURIComponent(id)}`;
-    } catch (refusal) {
-      if (mounted.current) setError(refusal);
-    } finally {
-      if (mounted.current) setBusy(false);
-    }
+    location.hash = await started('sessions', {
+      prompt: question,
+      lanes,
+      policy: {
+        agreement,
+        threshold: wanted,
+        deadline_ms: Math.round(Number(deadline) * 1000),
+        // Early exit has to lie above the threshold.
+        early_exit: wanted >= 1 ? { enabled: false } : { threshold: Math.max(0.85, (1 + wanted) / 2) },
+      },
+    });
   };
-  const keys = (event) => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.current.requestSubmit();
-  };
+  const { busy, error, submit } = useSending(act);
 
-  return html`<form ref=${form} onSubmit=${submit}>
-    <label for="question">Question</label>
-    <textarea
+  return html`<form onSubmit=${submit}>
+    <${TextField}
+      name="Question"
       id="question"
       rows="4"
-      required
       placeholder="Which colour?"
       value=${question}
-      onInput=${(event) => setQuestion(event.target.value)}
-      onKeyDown=${keys}
-    ></textarea>
+      set=${setQuestion}
+      onKeyDown=${sendByKey}
+    />
     <fieldset class="choice">
       <legend>Who answers</legend>
       ${[

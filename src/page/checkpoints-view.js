@@ -7,10 +7,8 @@ import { checkpointsHref, workHref } from './links.js';
 import { headline, words } from './model.js';
 import { Badge, FactList, Faults } from './parts.js';
 import { TimeTravel } from './time-travel.js';
+import { exactDateTime } from './units.js';
 import { workKinds } from './work-kinds.js';
-
-const time = (iso) =>
-  new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium', hour12: false });
 
 const triggers = { on_complete: 'completed', on_error: 'error' };
 
@@ -63,7 +61,7 @@ const PointFacts = ({ item, artifacts }) =>
     <${FactList}
       facts=${[
         ['Checkpoint', String(item.sequence_num)],
-        ['Time', time(item.created_at)],
+        ['Time', exactDateTime(item.created_at)],
         ['Agent', item.agent_id],
         ['Phase', words(item.phase)],
         [
@@ -86,7 +84,7 @@ const Restores = ({ restores }) =>
       ${restores.map(
         ({ checkpoint, reason, by, at }) =>
           html`<li key=${at}>
-            To checkpoint ${checkpoint} by ${by}: ${reason} <span class="hint">${time(at)}</span>
+            To checkpoint ${checkpoint} by ${by}: ${reason} <span class="hint">${exactDateTime(at)}</span>
           </li>`,
       )}
     </ul>

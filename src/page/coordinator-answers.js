@@ -3,6 +3,7 @@ import { postText, savedKey } from './api.js';
 import { NameField, savedName, saveName } from './approver.js';
 import { shownId, wrongLines } from './coordinator-model.js';
 import { answerWords } from './coordinator-words.js';
+import { sendByKey } from './dialog.js';
 import { oneLine } from './model.js';
 import { Faults } from './parts.js';
 
@@ -69,9 +70,6 @@ export const AnswerForm = ({ path, report, text, setText, field, refresh }) => {
       setSent({ busy: false, error, said: '' });
     }
   };
-  const keys = (event) => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.target.form.requestSubmit();
-  };
 
   return html`<section class="panel answers" aria-labelledby="answers-title">
     <h2 id="answers-title">Answer</h2>
@@ -91,7 +89,7 @@ export const AnswerForm = ({ path, report, text, setText, field, refresh }) => {
           ref=${field}
           value=${text}
           onInput=${(event) => setText(event.target.value)}
-          onKeyDown=${keys}
+          onKeyDown=${sendByKey}
         ></textarea>
         <p class="hint" id="answers-hint">
           The buttons beside the runs write the lines; what follows an option is a comment. Runs that are left out stay

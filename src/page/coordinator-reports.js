@@ -2,9 +2,7 @@ import { html, useEffect, useState } from '/vendor/htm-preact.js';
 import { getPatiently } from './api.js';
 import { summaryWords } from './coordinator-words.js';
 import { Faults } from './parts.js';
-
-const time = (iso) =>
-  new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium', hour12: false });
+import { exactDateTime } from './units.js';
 
 const nothing = { number: null, prompt: null, error: null };
 
@@ -50,7 +48,7 @@ export const Reports = ({ path, status }) => {
       <span class="hint" role="status">${number} of ${reports.length}</span>
       ${step(1, 'The report after', '›')}
     </div>
-    <p class="hint">${summaryWords(shown.summary)} · ${time(shown.aggregated_at)}</p>
+    <p class="hint">${summaryWords(shown.summary)} · ${exactDateTime(shown.aggregated_at)}</p>
     ${prompt !== null &&
     html`<pre class="output report" tabindex="0" role="group" aria-label="Report ${shown.report}">${prompt}</pre>`}
     ${prompt === null && !error && html`<p class="hint">Looking…</p>`}

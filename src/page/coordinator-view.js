@@ -6,12 +6,12 @@ import { Reports } from './coordinator-reports.js';
 import { CoordinatedRuns } from './coordinator-runs.js';
 import { announcement, describeEvent, nowWords, titleOf } from './coordinator-words.js';
 import { FeedbackHistory } from './feedback-history.js';
-import { isEnded, oneLine, openRequest, ordinaryWaits } from './model.js';
-import { FactList } from './parts.js';
-import { RequestPanel } from './request-panel.js';
+import { oneLine, ordinaryWaits } from './model.js';
+import { Answer, FactList } from './parts.js';
+import { useRequestPanel } from './request-panel.js';
 import { StepLine } from './step-line.js';
-import { counted } from './units.js';
-import { Timeline, useFocusAfter, useWork, WorkPage } from './work-view.js';
+import { counted, dateTime } from './units.js';
+import { Timeline, useWork, WorkPage } from './work-view.js';
 
 export { titleOf };
 
@@ -20,16 +20,15 @@ const toneOf = { PRESENTING: 'maybe', ASKING: 'maybe', COMPLETE: 'good' };
 /** Where it stands, in a sentence, and why. */
 const Outcome = ({ status }) => {
   const { state, waiting, result, error } = status;
-  return html`<section class="answer tone-${error ? 'bad' : (toneOf[state] ?? '')}" aria-labelledby="outcome-title">
-    <h2 id="outcome-title" tabindex="-1">
-      ${error ? 'Failed' : nowWords(status)}${result && html` <small>after ${counted(result.rounds, 'report')}</small>`}
-    </h2>
+  return html`<${Answer}
+    tone=${error ? 'bad' : toneOf[state]}
+    title=${error ? 'Failed' : nowWords(status)}
+    under=${result && `after ${counted(result.rounds, 'report')}`}
+  >
     ${error && html`<div class="why"><code>${error.code}</code> ${error.message}</div>`}
     ${!error && waiting && html`<p class="hint">${waiting.detail}</p>`}
-  </section>`;
+  <//>`;
 };
-
-const time = (iso) => new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 /** Who answered which run what, the latest first. */
 const History = ({ history }) =>
@@ -41,7 +40,7 @@ const History = ({ history }) =>
         ({ at, work_id: id, request_id: asked, response, comment, user, source }) =>
           html`<li key=${asked}>
             ${`${coordinators.shownId(id)}: ${oneLine(response, 80)}${comment ? `, “${oneLine(comment, 120)}”` : ''} `}
-            <span class="hint">${`${user}, ${time(at)}, by ${source}`}</span>
+            <span class="hint">${`${user}, ${dateTime(at)}, by ${source}`}</span>
           </li>`,
       )}
     </ul>
@@ -92,11 +91,9 @@ export const CoordinatorView = ({ id }) => {
   const field = useRef(null);
   const { model } = work;
   const { status } = model;
-  const question = status && openRequest(status);
-  const isLive = !isEnded(model);
+  const asked = useRequestPanel(id, work, () => 'Wait on?');
   const isAnswered = status !== null && coordinators.takesAnswers(status);
   const path = pathOf(coordinators.collection, id);
-  useFocusAfter(question?.request.request_id ?? null);
 
   const answer = (name, response) => {
     setText(coordinators.withAnswer(text, name, response));
@@ -120,7 +117,6 @@ export const CoordinatorView = ({ id }) => {
     work=${work}
     about=${status && { text: titleOf(status), name: 'What it is' }}
     badge=${status?.state}
-    isLive=${isLive}
     announcement=${announcement(model)}
     waiting=${status?.state === 'TRACKING' && !ordinaryWaits.has(status.waiting?.for) ? status.waiting : null}
     facts=${status && html`<${Brief} status=${status} />`}
@@ -129,14 +125,7 @@ export const CoordinatorView = ({ id }) => {
     html`<${CoordinatorBody}
         model=${model}
         path=${path}
-        asked=${question &&
-        html`<${RequestPanel}
-          key=${question.request.request_id}
-          id=${id}
-          asked=${question}
-          title="Wait on?"
-          refresh=${work.refresh}
-        />`}
+        asked=${asked}
         form=${form || null}
         text=${text}
         answer=${isAnswered ? answer : null}

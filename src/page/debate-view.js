@@ -9,14 +9,11 @@ import { Transcript } from './debate-transcript.js';
 import { Votes } from './debate-votes.js';
 import { announcement, describeEvent, nowWords, outcomeTitles } from './debate-words.js';
 import { FeedbackHistory } from './feedback-history.js';
-import { isEnded, percent, sentence } from './model.js';
-import { Course, FactList, toneOf } from './parts.js';
+import { ending, isAtWork, percent, sentence } from './model.js';
+import { Answer, Course, FactList, toneOf } from './parts.js';
 import { StepLine } from './step-line.js';
 import { counted, timeUsedWords } from './units.js';
 import { Timeline, useFocusAfter, useWork, WorkPage } from './work-view.js';
-
-/** The latest words of a text. */
-const ending = (text, most = 300) => (text.length > most ? `…${text.slice(-most)}` : text);
 
 /** How it came out, or what goes on. */
 const Outcome = ({ model }) => {
@@ -25,25 +22,19 @@ const Outcome = ({ model }) => {
     const tone = toneOf(status.lifecycle === 'cancelled' ? 'cancelled' : (result?.outcome ?? 'failed'));
     const title = status.lifecycle === 'cancelled' ? 'Cancelled' : result ? outcomeTitles[result.outcome] : 'Failed';
     const caveats = [result?.budget_note, ...(result?.notes ?? [])].filter(Boolean);
-    return html`<section class="answer tone-${tone}" aria-labelledby="outcome-title">
-      <h2 id="outcome-title" tabindex="-1">
-        ${title}${result?.decision && html` <small>decision: ${result.decision.toLowerCase()}</small>`}
-      </h2>
+    const under = result?.decision && `decision: ${result.decision.toLowerCase()}`;
+    return html`<${Answer} tone=${tone} title=${title} under=${under}>
       <div class="said">${result ? sentence(result.reason) : html`<code>${error.code}</code> ${error.message}`}</div>
       ${caveats.map((caveat) => html`<p class="caveat">${caveat}</p>`)}
-    </section>`;
+    <//>`;
   }
   const speaks = debates.speaker(model);
-  return html`<section
-    class="answer ${state === 'AWAITING_APPROVAL' ? 'tone-maybe' : ''}"
-    aria-labelledby="outcome-title"
-  >
-    <h2 id="outcome-title" tabindex="-1">${nowWords(model)}</h2>
-    ${speaks?.text && html`<p class="now-said">${ending(speaks.text)}</p>`}
+  return html`<${Answer} tone=${state === 'AWAITING_APPROVAL' && 'maybe'} title=${nowWords(model)}>
+    ${speaks?.text && html`<p class="now-said">${ending(speaks.text, 300)}</p>`}
     ${decision &&
     html`<p class="hint">Decided: <strong>${decision.decision.toLowerCase()}</strong>, as ${decision.why}.</p>`}
     ${!decision && !speaks?.text && html`<p class="hint">The outcome appears here once it is decided.</p>`}
-  </section>`;
+  <//>`;
 };
 
 const Brief = ({ model }) => {
@@ -115,9 +106,9 @@ export const DebateBody = ({ model, isLive, gate = null }) => {
 export const DebateView = ({ id }) => {
   const work = useWork(debates, id);
   const { model } = work;
-  const { status, result, error } = model;
+  const { status, result } = model;
   const gate = debates.openGate(model);
-  const isLive = !isEnded(model) && !result && !error;
+  const isLive = isAtWork(model);
   useFocusAfter(gate?.request.request_id ?? null);
 
   return html`<${WorkPage}
@@ -126,7 +117,6 @@ export const DebateView = ({ id }) => {
     work=${work}
     about=${status && { text: status.task, name: 'The whole task' }}
     badge=${result?.outcome ?? model.state}
-    isLive=${isLive}
     announcement=${announcement(model)}
     waiting=${gate ? null : model.waiting}
     facts=${status && html`<${Brief} model=${model} />`}

@@ -13,11 +13,8 @@ export const Dialog = ({ title, close, children }) => {
   </dialog>`;
 };
 
-/**
- * A form that does one thing once, and says what was refused.
- * @param act does it; a refusal that it throws is shown
- */
-export const ActForm = ({ act, name, busyName, tone = 'primary', leave, children }) => {
+/** What a form does when it is sent, once at a time; a refusal that `act` throws is its `error`. */
+export const useSending = (act) => {
   const [{ busy, error }, setState] = useState({ busy: false, error: null });
   const mounted = useRef(true);
   useEffect(() => () => void (mounted.current = false), []);
@@ -31,7 +28,21 @@ export const ActForm = ({ act, name, busyName, tone = 'primary', leave, children
     );
     if (mounted.current) setState({ busy: false, error: refusal });
   };
-  return html`<form class="act" onSubmit=${(event) => void submit(event)}>
+  return { busy, error, submit: (event) => void submit(event) };
+};
+
+/** What Ctrl + Enter, or Cmd + Enter, does in a field: it sends its form. */
+export const sendByKey = ({ key, ctrlKey, metaKey, target }) => {
+  if (key === 'Enter' && (ctrlKey || metaKey)) target.form.requestSubmit();
+};
+
+/**
+ * A form that does one thing once, and says what was refused.
+ * @param act does it; a refusal that it throws is shown
+ */
+export const ActForm = ({ act, name, busyName, tone = 'primary', leave, children }) => {
+  const { busy, error, submit } = useSending(act);
+  return html`<form class="act" onSubmit=${submit}>
     ${children}
     <${Faults} error=${error} />
     <div class="actions">

@@ -1,7 +1,7 @@
 import { html, useEffect, useState } from '/vendor/htm-preact.js';
 import { countsOf, tasksIn } from './fan-out-model.js';
 import { Kept } from './kept.js';
-import { answerText, isWhole, oneLine, percent } from './model.js';
+import { answerText, ending, isWhole, oneLine, percent } from './model.js';
 import { Paged, pageSize } from './paged.js';
 import { Badge } from './parts.js';
 import { GroupFilter, Shares } from './shares.js';
@@ -52,15 +52,12 @@ const timeOf = ({ startedAt, endedAt }, now) => {
   return now === null ? '' : clock(msBetween(startedAt, now));
 };
 
-/** The latest words of a text. */
-const ending = (text, most = 240) => (text.length > most ? `…${text.slice(-most)}` : text);
-
 /** What a worker said: as it says it, or what came of it. */
 const Said = ({ task }) => {
   const { state, text, reason, output, kept } = task;
   if (reason) return html`<span class="why"><code>${reason.code}</code> ${reason.message}</span>`;
   if (kept) return html`<${Kept} kept=${kept} />`;
-  if (state === 'RUNNING') return html`<span class="stream-words">${ending(text) || 'nothing yet'}</span>`;
+  if (state === 'RUNNING') return html`<span class="stream-words">${ending(text, 240) || 'nothing yet'}</span>`;
   if (state !== 'COMPLETED') return '';
   // Until a status brings the answer, its text is what there is of it.
   const answer = output ?? text;

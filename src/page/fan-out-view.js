@@ -2,23 +2,20 @@ import { html } from '/vendor/htm-preact.js';
 import * as fanOuts from './fan-out-model.js';
 import { Provenance, Quality } from './fan-out-result.js';
 import { Tasks } from './fan-out-tasks.js';
-import { answerText, isEnded, ordinaryWaits, percent, words } from './model.js';
-import { Course, FactList } from './parts.js';
+import { answerText, isAtWork, listed, ordinaryWaits, percent, words } from './model.js';
+import { Answer, Course, FactList } from './parts.js';
 import { counted, spentWords, timeUsedWords } from './units.js';
 import { Timeline, useWork, WorkPage } from './work-view.js';
-
-/** The first of many names. */
-const listed = (names, most = 12) =>
-  names.length > most ? `${names.slice(0, most).join(', ')} and ${names.length - most} more` : names.join(', ');
 
 const Value = ({ result }) => {
   const without = fanOuts.withoutWords(result);
   const isFlagged = result.partial || result.quality?.below_threshold;
   const names = [...result.failed, ...result.missing];
-  return html`<section class="answer tone-${isFlagged ? 'maybe' : 'good'}" aria-labelledby="outcome-title">
-    <h2 id="outcome-title">
-      ${result.partial ? 'Combined in part' : 'Combined'} <small>by ${words(result.aggregation_strategy)}</small>
-    </h2>
+  return html`<${Answer}
+    tone=${isFlagged ? 'maybe' : 'good'}
+    title=${result.partial ? 'Combined in part' : 'Combined'}
+    under="by ${words(result.aggregation_strategy)}"
+  >
     <pre class="value" tabindex="0" role="group" aria-label="The combined value">${answerText(result.value)}</pre>
     ${result.partial &&
     html`<p class="caveat">
@@ -26,26 +23,24 @@ const Value = ({ result }) => {
     </p>`}
     ${result.notes.map((note) => html`<p class="caveat">${note}</p>`)}
     ${result.agreement !== null && html`<p class="hint">${percent(result.agreement)} of the workers agree.</p>`}
-  </section>`;
+  <//>`;
 };
 
 const Outcome = ({ model }) => {
   const { result, error, state } = model;
   if (result) return html`<${Value} result=${result} />`;
   if (error) {
-    return html`<section class="answer tone-bad" aria-labelledby="outcome-title">
-      <h2 id="outcome-title">Failed</h2>
+    return html`<${Answer} tone="bad" title="Failed">
       <div class="said"><code>${error.code}</code> ${error.message}</div>
-    </section>`;
+    <//>`;
   }
-  return html`<section class="answer" aria-labelledby="outcome-title">
-    <h2 id="outcome-title">${fanOuts.nowWords(model)}</h2>
+  return html`<${Answer} title=${fanOuts.nowWords(model)}>
     <p class="hint">
       ${state === 'CANCELLED'
         ? 'What the workers had done by then stands below.'
         : 'The combined value appears here once the barrier has let it pass.'}
     </p>
-  </section>`;
+  <//>`;
 };
 
 const overflows = {
@@ -109,20 +104,18 @@ export const FanOutView = ({ id }) => {
   const work = useWork(fanOuts, id);
   const { model } = work;
   const { status } = model;
-  const isLive = !isEnded(model) && !model.result && !model.error;
   return html`<${WorkPage}
     kind=${fanOuts}
     id=${id}
     work=${work}
     about=${status && { text: titleOf(status), name: 'What it is' }}
     badge=${model.state}
-    isLive=${isLive}
     announcement=${fanOuts.announcement(model)}
     waiting=${ordinaryWaits.has(status?.waiting?.for) ? null : status?.waiting}
     facts=${status && html`<${Policy} status=${status} />`}
   >
     ${status &&
-    html`<${FanOutBody} model=${model} isLive=${isLive} />
+    html`<${FanOutBody} model=${model} isLive=${isAtWork(model)} />
       <${Timeline} events=${model.events} describe=${fanOuts.describeEvent} />`}
   <//>`;
 };

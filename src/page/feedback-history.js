@@ -2,6 +2,7 @@ import { html } from '/vendor/htm-preact.js';
 import { approvals } from './debate-steps.js';
 import { firstLine, words } from './model.js';
 import { Badge } from './parts.js';
+import { dateTime } from './units.js';
 
 export const Refused = ({ asked }) =>
   asked.refused_count > 0 &&
@@ -14,12 +15,10 @@ export const Refused = ({ asked }) =>
     </ul>
   </details>`;
 
-const time = (iso) => new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-
 const Answer = ({ answer, isText }) => {
   const { provided_by: person, response, comment, parsed_at: at, source, authenticated } = answer;
   const said = `${person}: ${isText ? `“${response}”` : words(response)}${comment ? `, “${comment}”` : ''}`;
-  const how = `${time(at)}, by ${source}, ${authenticated ? 'with a key' : 'without a key'}`;
+  const how = `${dateTime(at)}, by ${source}, ${authenticated ? 'with a key' : 'without a key'}`;
   return html`<li>${said} <span class="hint">${how}</span></li>`;
 };
 

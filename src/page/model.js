@@ -7,6 +7,9 @@ export const ordinaryWaits = new Set(['lane', 'worker', 'timer']);
 
 export const isEnded = ({ status }) => status !== null && endedLifecycle.has(status.lifecycle);
 
+/** Neither its status nor its stream has told of its end. */
+export const isAtWork = (model) => !isEnded(model) && !model.result && !model.error;
+
 /** An answer as a person reads it: text as it is, JSON indented. */
 export const answerText = (answer) => (typeof answer === 'string' ? answer : JSON.stringify(answer, null, 2));
 
@@ -17,6 +20,13 @@ export const headline = (text, most = 160) => {
   const line = firstLine(text);
   return line.length > most ? `${line.slice(0, most - 1)}…` : line;
 };
+
+/** The latest `most` characters of a text that grows. */
+export const ending = (text, most) => (text.length > most ? `…${text.slice(-most)}` : text);
+
+/** The first of many names. */
+export const listed = (names, most = 12) =>
+  names.length > most ? `${names.slice(0, most).join(', ')} and ${names.length - most} more` : names.join(', ');
 
 /** A value in one line: the first of a text, JSON without breaks; cut to `most` characters. */
 export const oneLine = (value, most = 160) => headline(typeof value === 'string' ? value : JSON.stringify(value), most);

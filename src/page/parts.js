@@ -1,5 +1,6 @@
 import { html } from '/vendor/htm-preact.js';
 import { words } from './model.js';
+import { dateTime } from './units.js';
 
 const tones = {
   COMPLETE: 'good',
@@ -81,13 +82,13 @@ export const ago = (iso) => {
   const seconds = Math.max(0, Math.round((Date.now() - new Date(iso).getTime()) / 1000));
   if (seconds < 60) return `${seconds} s ago`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
-  return new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  return dateTime(iso);
 };
 
 /** When something ends that has not ended yet. */
 export const until = (iso) => {
   const seconds = Math.round((new Date(iso).getTime() - Date.now()) / 1000);
-  const at = new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  const at = dateTime(iso);
   if (seconds <= 0) return at;
   if (seconds < 120) return `${at} (in ${seconds} s)`;
   return seconds < 7_200 ? `${at} (in ${Math.round(seconds / 60)} min)` : `${at} (in ${Math.round(seconds / 3_600)} h)`;
@@ -107,6 +108,11 @@ export const FactList = ({ facts }) =>
       )}
   </dl>`;
 
+/** A text that has to be there. @param field what else the area has: `id`, `rows`, a placeholder */
+export const TextField = ({ name, set, ...field }) =>
+  html`<label for=${field.id}>${name}</label>
+    <textarea required ...${field} onInput=${(event) => set(event.target.value)}></textarea>`;
+
 export const NumberField = ({ name, min, max, step = '1', value, set }) =>
   html`<label
     >${name}
@@ -123,6 +129,13 @@ export const NumberField = ({ name, min, max, step = '1', value, set }) =>
 /** A share from 0 to 1. */
 export const ShareField = ({ name, value, set }) =>
   html`<${NumberField} name=${name} min="0" max="1" step="0.05" value=${value} set=${set} />`;
+
+/** What came of work, or what goes on; the focus comes here once what a person was asked is gone. */
+export const Answer = ({ tone, title, under, children }) =>
+  html`<section class="answer ${tone ? `tone-${tone}` : ''}" aria-labelledby="outcome-title">
+    <h2 id="outcome-title" tabindex="-1">${title}${under && html` <small>${under}</small>`}</h2>
+    ${children}
+  </section>`;
 
 const height = 40;
 const width = 240;

@@ -1,17 +1,11 @@
 import { html } from '/vendor/htm-preact.js';
-import { answerText, isEnded, ordinaryWaits, percent, sentence } from './model.js';
-import { FactList } from './parts.js';
+import { answerText, ordinaryWaits, percent, sentence } from './model.js';
+import { Answer, FactList } from './parts.js';
 import { ScoreChart } from './refinement-chart.js';
 import * as refinements from './refinement-model.js';
 import { Versions } from './refinement-versions.js';
 import { counted, duration, spentWords, timeUsedWords } from './units.js';
 import { Timeline, useWork, WorkPage } from './work-view.js';
-
-const Answer = ({ tone, title, under, children }) =>
-  html`<section class="answer ${tone ? `tone-${tone}` : ''}" aria-labelledby="outcome-title">
-    <h2 id="outcome-title">${title}${under && html` <small>${under}</small>`}</h2>
-    ${children}
-  </section>`;
 
 /** How it came out, or what goes on and what would be given back now. */
 const Outcome = ({ model }) => {
@@ -93,7 +87,6 @@ export const RefinementView = ({ id }) => {
     work=${work}
     about=${status && { text: status.task, name: 'The whole task' }}
     badge=${model.state}
-    isLive=${!isEnded(model) && !model.result && !model.error}
     announcement=${refinements.announcement(model)}
     waiting=${ordinaryWaits.has(status?.waiting?.for) ? null : status?.waiting}
     facts=${status && html`<${Brief} status=${status} />`}

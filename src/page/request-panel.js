@@ -4,7 +4,9 @@ import { useAnswering, useKeys } from './answering.js';
 import { getPatiently } from './api.js';
 import { InboxItem } from './inbox-item.js';
 import { Refused } from './feedback-history.js';
+import { openRequest } from './model.js';
 import { Faults } from './parts.js';
+import { useFocusAfter } from './work-view.js';
 
 const nothing = { key: null, item: null, error: null };
 
@@ -23,11 +25,8 @@ const useAsked = (id, asked) => {
   return known.key === key ? known : nothing;
 };
 
-/**
- * The open request `asked` of the work `id`, and the way to answer it.
- * @param title what it is called here; `refresh` looks at the work anew
- */
-export const RequestPanel = ({ id, asked, title, refresh }) => {
+/** The open request `asked` of the work `id`, and the way to answer it; `refresh` looks at the work anew. */
+const RequestPanel = ({ id, asked, title, refresh }) => {
   const { item, error } = useAsked(id, asked);
   const [said, setSaid] = useState({ text: '', isBad: false });
   const home = useRef(null);
@@ -47,4 +46,23 @@ export const RequestPanel = ({ id, asked, title, refresh }) => {
     <p class=${said.isBad ? 'faults inbox-said' : 'inbox-said'} role="status">${said.text}</p>
     <${Refused} asked=${asked} />
   </section>`;
+};
+
+/**
+ * The panel of what `work` asks people at the moment, or null; once it is gone, the focus is on what came of it.
+ * @param titleOf what a request is called here
+ */
+export const useRequestPanel = (id, { model, refresh }, titleOf) => {
+  const asked = model.status && openRequest(model.status);
+  useFocusAfter(asked?.request.request_id ?? null);
+  return (
+    asked &&
+    html`<${RequestPanel}
+      key=${asked.request.request_id}
+      id=${id}
+      asked=${asked}
+      title=${titleOf(asked.request)}
+      refresh=${refresh}
+    />`
+  );
 };

@@ -1,23 +1,17 @@
 import { html } from '/vendor/htm-preact.js';
 import { FeedbackHistory, Refused } from './feedback-history.js';
-import { isEnded, openRequest, ordinaryWaits, sentence } from './model.js';
-import { FactList } from './parts.js';
-import { RequestPanel } from './request-panel.js';
+import { isAtWork, ordinaryWaits, sentence } from './model.js';
+import { Answer, FactList } from './parts.js';
+import { useRequestPanel } from './request-panel.js';
 import * as runs from './run-model.js';
 import { Phases } from './run-steps.js';
 import { announcement, describeEvent, nowWords, requestTitles, stepName } from './run-words.js';
 import { StepLine } from './step-line.js';
 import { StepOutput } from './step-output.js';
 import { spentWords, timeUsedWords } from './units.js';
-import { Timeline, useFocusAfter, useWork, WorkPage } from './work-view.js';
+import { Timeline, useWork, WorkPage } from './work-view.js';
 
 export const titleOf = ({ work_id: workId }) => `Run ${workId}`;
-
-const Answer = ({ tone, title, under, children }) =>
-  html`<section class="answer ${tone ? `tone-${tone}` : ''}" aria-labelledby="outcome-title">
-    <h2 id="outcome-title" tabindex="-1">${title}${under && html` <small>${under}</small>`}</h2>
-    ${children}
-  </section>`;
 
 const helpWords = ({ retryable }, isOpen) => {
   if (!isOpen) return null;
@@ -97,33 +91,19 @@ export const RunView = ({ id }) => {
   const work = useWork(runs, id);
   const { model } = work;
   const { status } = model;
-  const open = status && openRequest(status);
-  const isLive = !isEnded(model);
-  useFocusAfter(open?.request.request_id ?? null);
+  const asked = useRequestPanel(id, work, ({ type }) => requestTitles[type]);
   return html`<${WorkPage}
     kind=${runs}
     id=${id}
     work=${work}
     about=${status && { text: titleOf(status), name: 'What it is' }}
     badge=${status?.state}
-    isLive=${isLive}
     announcement=${announcement(model)}
-    waiting=${open || ordinaryWaits.has(status?.waiting?.for) ? null : status?.waiting}
+    waiting=${asked || ordinaryWaits.has(status?.waiting?.for) ? null : status?.waiting}
     facts=${status && html`<${Brief} status=${status} />`}
   >
     ${status &&
-    html`<${RunBody}
-        model=${model}
-        isLive=${isLive}
-        asked=${open &&
-        html`<${RequestPanel}
-          key=${open.request.request_id}
-          id=${id}
-          asked=${open}
-          title=${requestTitles[open.request.type]}
-          refresh=${work.refresh}
-        />`}
-      />
+    html`<${RunBody} model=${model} isLive=${isAtWork(model)} asked=${asked} />
       <${Timeline} events=${model.events} describe=${describeEvent} />`}
   <//>`;
 };

@@ -1,5 +1,5 @@
 import { html, useEffect, useRef } from '/vendor/htm-preact.js';
-import { answerText, isEnded, percent, words } from './model.js';
+import { answerText, percent, words } from './model.js';
 import { Badge, Course, FactList } from './parts.js';
 import * as sessions from './session-model.js';
 import { Timeline, useWork, WorkPage } from './work-view.js';
@@ -175,7 +175,6 @@ export const SessionView = ({ id }) => {
     work=${work}
     about=${status && { text: status.prompt, name: 'The whole question' }}
     badge=${model.state}
-    isLive=${!isEnded(model) && !model.result}
     announcement=${sessions.announcement(model)}
     waiting=${status?.waiting}
   >

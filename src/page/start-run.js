@@ -1,8 +1,7 @@
 import { html, useRef, useState } from '/vendor/htm-preact.js';
-import { post, Refusal } from './api.js';
+import { Refusal } from './api.js';
 import { readDefinition } from './definition.js';
-import { ActForm } from './dialog.js';
-import { workHref } from './links.js';
+import { started, StartForm } from './start-form.js';
 
 const example = `work_id: "124"
 phases:
@@ -44,13 +43,13 @@ const pathInText = ({ path, message }) => ({ path: path.replace(/^run\./, ''), m
  * Starts what the text defines, as one run, or with work ids as a run for each of them with a coordinator over all.
  * @returns where it is seen. @throws WrongDefinition, Refusal
  */
-const start = async (text, workIds) => {
+const startRuns = async (text, workIds) => {
   const { value, faults, locate } = await readDefinition(text);
   if (faults.length > 0) throw new WrongDefinition('The definition cannot be read. Nothing was started.', faults);
   const { work_id: _, ...run } = value;
   try {
-    if (workIds.length === 0) return workHref('runs', (await post('/v1/runs', value)).id);
-    return workHref('coordinators', (await post('/v1/coordinators', { work_ids: workIds, run })).id);
+    if (workIds.length === 0) return await started('runs', value);
+    return await started('coordinators', { work_ids: workIds, run });
   } catch (error) {
     if (!(error instanceof Refusal) || !error.problem.errors) throw error;
     throw new WrongDefinition(error.message, locate(error.problem.errors.map(pathInText)));
@@ -71,10 +70,10 @@ export const StartRun = () => {
   const [workIds, setWorkIds] = useState('');
   const [isWrong, setWrong] = useState(false);
   const field = useRef(null);
-  const act = async () => {
+  const start = async () => {
     setWrong(false);
     try {
-      location.hash = await start(
+      return await startRuns(
         text,
         workIds.split(/[\s,]+/).filter((id) => id !== ''),
       );
@@ -85,34 +84,33 @@ export const StartRun = () => {
       throw error;
     }
   };
-  return html`<details class="start-more">
-    <summary>Start runs</summary>
-    <p class="hint">
-      Phases of steps: sessions, debates, fan-outs, refinements, teams, commands, and gates at which it asks a person.
-    </p>
-    <${ActForm} act=${act} name="Start" busyName="Starting…">
-      <label for="definition">Definition, as YAML or JSON</label>
-      <textarea
-        id="definition"
-        class="code"
-        rows="14"
-        wrap="off"
-        spellcheck=${false}
-        required
-        aria-invalid=${isWrong}
-        ref=${field}
-        value=${text}
-        onInput=${(event) => (setWrong(false), setText(event.target.value))}
-      ></textarea>
-      <label for="work-ids">For each of these work ids, instead of its own</label>
-      <input
-        id="work-ids"
-        autocomplete="off"
-        placeholder="123, 124, 125"
-        value=${workIds}
-        onInput=${(event) => setWorkIds(event.target.value)}
-      />
-      <p class="hint">A run is started for each, and a coordinator asks about all of them at once.</p>
-    <//>
-  </details>`;
+  return html`<${StartForm}
+    title="Start runs"
+    hint="Phases of steps: sessions, debates, fan-outs, refinements, teams, commands, and gates at which it asks a person."
+    name="Start"
+    start=${start}
+  >
+    <label for="definition">Definition, as YAML or JSON</label>
+    <textarea
+      id="definition"
+      class="code"
+      rows="14"
+      wrap="off"
+      spellcheck=${false}
+      required
+      aria-invalid=${isWrong}
+      ref=${field}
+      value=${text}
+      onInput=${(event) => (setWrong(false), setText(event.target.value))}
+    ></textarea>
+    <label for="work-ids">For each of these work ids, instead of its own</label>
+    <input
+      id="work-ids"
+      autocomplete="off"
+      placeholder="123, 124, 125"
+      value=${workIds}
+      onInput=${(event) => setWorkIds(event.target.value)}
+    />
+    <p class="hint">A run is started for each, and a coordinator asks about all of them at once.</p>
+  <//>`;
 };

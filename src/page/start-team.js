@@ -1,8 +1,6 @@
 import { html, useState } from '/vendor/htm-preact.js';
-import { post } from './api.js';
-import { ActForm } from './dialog.js';
-import { workHref } from './links.js';
-import { NumberField } from './parts.js';
+import { NumberField, TextField } from './parts.js';
+import { started, StartForm } from './start-form.js';
 import { modelAgents, simulatedAgents } from './teams.js';
 import { useWhoAnswers, WhoAnswers } from './who-answers.js';
 
@@ -11,34 +9,26 @@ export const StartTeam = () => {
   const [most, setMost] = useState('10');
   const [isKept, setKept] = useState(false);
   const who = useWhoAnswers();
-  const act = async () => {
-    const { id } = await post('/v1/teams', {
+  const start = () =>
+    started('teams', {
       agents: who.adapter ? modelAgents(task, who.adapter) : simulatedAgents(task),
       max_concurrent: Number(most),
       keep_open: isKept,
     });
-    location.hash = workHref('teams', id);
-  };
-  return html`<details class="start-more">
-    <summary>Start a team of agents</summary>
-    <p class="hint">One agent leads; it spawns others, gives them work and waits for them.</p>
-    <${ActForm} act=${act} name="Start the team" busyName="Starting…">
-      <label for="team-task">What it is to do</label>
-      <textarea
-        id="team-task"
-        rows="2"
-        required
-        value=${task}
-        onInput=${(event) => setTask(event.target.value)}
-      ></textarea>
-      <${WhoAnswers} name="team" simulated="simulated agents" who=${who} />
-      <div class="pair">
-        <${NumberField} name="Agents at once" min="1" max="1000" value=${most} set=${setMost} />
-      </div>
-      <label class="check"
-        ><input type="checkbox" checked=${isKept} onChange=${(event) => setKept(event.target.checked)} /> Keep it open
-        when all have ended</label
-      >
-    <//>
-  </details>`;
+  return html`<${StartForm}
+    title="Start a team of agents"
+    hint="One agent leads; it spawns others, gives them work and waits for them."
+    name="Start the team"
+    start=${start}
+  >
+    <${TextField} name="What it is to do" id="team-task" rows="2" value=${task} set=${setTask} />
+    <${WhoAnswers} name="team" simulated="simulated agents" who=${who} />
+    <div class="pair">
+      <${NumberField} name="Agents at once" min="1" max="1000" value=${most} set=${setMost} />
+    </div>
+    <label class="check"
+      ><input type="checkbox" checked=${isKept} onChange=${(event) => setKept(event.target.checked)} /> Keep it open
+      when all have ended</label
+    >
+  <//>`;
 };

@@ -1,14 +1,12 @@
 import { html, useEffect, useState } from '/vendor/htm-preact.js';
 import { get, post, remove } from './api.js';
-import { answerText } from './model.js';
+import { answerText, listed } from './model.js';
 import { FactList, Faults } from './parts.js';
 import { Talk } from './team-talk.js';
 import { endedStates, talkOf } from './team-model.js';
 import { MessageForm } from './team-message.js';
 import { spentWords } from './units.js';
-
-const listed = (names) =>
-  names.length > 12 ? `${names.slice(0, 12).join(', ')} and ${names.length - 12} more` : names.join(', ');
+import { actOn } from './work-view.js';
 
 /** What of an agent can be done, by its state. */
 const verbsOf = ({ state, queued }) => {
@@ -20,15 +18,8 @@ const verbsOf = ({ state, queued }) => {
 const words = { pause: 'Pause', resume: 'Resume', cancel: 'Cancel', 'clean up': 'Clean up' };
 
 const Controls = ({ path, agent, refresh, refused }) => {
-  const act = async (verb) => {
-    refused(null);
-    try {
-      await (verb === 'clean up' ? remove(path) : post(`${path}/${verb}`, {}));
-      await refresh.current();
-    } catch (reason) {
-      refused(reason);
-    }
-  };
+  const act = (verb) =>
+    actOn({ refresh, refused }, () => (verb === 'clean up' ? remove(path) : post(`${path}/${verb}`, {})));
   return html`<div class="options" role="group" aria-label="What to do with ${agent.agentId}">
     ${verbsOf(agent).map(
       (verb) =>

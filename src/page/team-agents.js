@@ -1,14 +1,11 @@
 import { html, useState } from '/vendor/htm-preact.js';
-import { isWhole, oneLine } from './model.js';
+import { ending, isWhole, oneLine } from './model.js';
 import { Paged, pageSize } from './paged.js';
 import { Badge } from './parts.js';
 import { GroupFilter, Shares } from './shares.js';
 import { AgentPanel } from './team-agent.js';
 import { countsOf, rowsOf } from './team-tree.js';
 import { counted } from './units.js';
-
-/** The latest words of a text. */
-const ending = (text, most = 200) => (text.length > most ? `…${text.slice(-most)}` : text);
 
 /** In a line: what went wrong, what it asks, whom it waits for, its words as they come, or its answer. */
 const Said = ({ agent, asked }) => {
@@ -25,7 +22,7 @@ const Said = ({ agent, asked }) => {
   if (state === 'RUNNING' && waiting?.for === 'budget')
     return html`<span class="conflict">waits for ${waiting.detail}</span>`;
   if (state === 'RUNNING' || state === 'PAUSED')
-    return html`<span class="stream-words">${ending(text || rest || '') || 'nothing yet'}</span>`;
+    return html`<span class="stream-words">${ending(text || rest || '', 200) || 'nothing yet'}</span>`;
   if (!said) return '';
   const line = oneLine(said, 200);
   return isWhole(line, said) ? line : `${line.replace(/…$/, '')}…`;

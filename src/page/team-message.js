@@ -1,6 +1,7 @@
 import { html, useState } from '/vendor/htm-preact.js';
 import { post } from './api.js';
 import { ActForm } from './dialog.js';
+import { TextField } from './parts.js';
 import { counted } from './units.js';
 
 /** Agents that a message may go to, by the name of the choice. */
@@ -37,13 +38,12 @@ export const MessageForm = ({ path, name, agents, refresh }) => {
       <select id="${name}-to" value=${chosen} onChange=${(event) => setChosen(event.target.value)}>
         ${choices.map(({ value, words }) => html`<option value=${value}>${words}</option>`)}
       </select>`}
-    <label for="${name}-message">${agents.length > 1 ? 'Message' : `Message to ${agents[0].agentId}`}</label>
-    <textarea
+    <${TextField}
+      name=${agents.length > 1 ? 'Message' : `Message to ${agents[0].agentId}`}
       id="${name}-message"
       rows="2"
-      required
       value=${text}
-      onInput=${(event) => setText(event.target.value)}
-    ></textarea>
+      set=${setText}
+    />
   <//>`;
 };

@@ -1,10 +1,9 @@
 import { html, useState } from '/vendor/htm-preact.js';
 import { answerText, isWhole, oneLine } from './model.js';
 import { talkWords } from './team-words.js';
+import { timeOfDay } from './units.js';
 
 const shownAtFirst = 50;
-
-const time = (iso) => (iso ? new Date(iso).toLocaleTimeString(undefined, { hour12: false }) : '');
 
 const Said = ({ text }) => {
   const line = oneLine(text, 200);
@@ -28,7 +27,7 @@ export const Talk = ({ events }) => {
       ${events.slice(hidden).map((told) => {
         const { who, what, text } = talkWords(told);
         return html`<li key=${told.id} class="on-${told.event}">
-          <time>${time(told.data.at)}</time>
+          <time>${timeOfDay(told.data.at)}</time>
           <strong>${who}</strong> <small>${what}</small>
           <${Said} text=${text} />
         </li>`;

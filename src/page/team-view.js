@@ -1,16 +1,16 @@
 import { html, useState } from '/vendor/htm-preact.js';
 import { pathOf, post } from './api.js';
 import { FeedbackHistory } from './feedback-history.js';
-import { firstLine, isEnded, openRequest, ordinaryWaits, sentence } from './model.js';
-import { FactList, Faults } from './parts.js';
-import { RequestPanel } from './request-panel.js';
+import { firstLine, isAtWork, ordinaryWaits, sentence } from './model.js';
+import { Answer, FactList, Faults } from './parts.js';
+import { useRequestPanel } from './request-panel.js';
 import { Agents } from './team-agents.js';
 import { MessageForm } from './team-message.js';
 import * as teams from './team-model.js';
 import { Talk } from './team-talk.js';
 import { announcement, budgetWords, describeEvent, nowWords, resultWords, titleOf } from './team-words.js';
 import { duration, spentWords } from './units.js';
-import { Timeline, useFocusAfter, useWork, WorkPage } from './work-view.js';
+import { actOn, Timeline, useWork, WorkPage } from './work-view.js';
 
 export { titleOf };
 
@@ -33,13 +33,12 @@ const Outcome = ({ model, isLive, children }) => {
   const { result, error, status } = model;
   const why = isLive && whyWords(status);
   const warning = isLive && budgetWords(status?.budget)?.warning;
-  return html`<section class="answer tone-${toneOf(model)}" aria-labelledby="outcome-title">
-    <h2 id="outcome-title" tabindex="-1">${error ? 'Failed' : nowWords(model)}</h2>
+  return html`<${Answer} tone=${toneOf(model)} title=${error ? 'Failed' : nowWords(model)}>
     ${error && html`<div class="why"><code>${error.code}</code> ${error.message}</div>`}
     ${result && html`<p>${sentence(resultWords(result) || 'It had no agents')}</p>`}
     ${why && html`<p class="hint">${why}</p>`}
     ${warning && html`<p class="conflict">Budget: ${budgetWords(status.budget).used}. ${warning}</p>`} ${children}
-  </section>`;
+  <//>`;
 };
 
 const latency = (told) => told && `${duration(told.p50)}, ${duration(told.p95)}`;
@@ -64,15 +63,7 @@ const Figures = ({ status }) => {
 /** What can be done with all of it at once. */
 const Controls = ({ path, status, agents, refresh }) => {
   const [refusal, setRefusal] = useState(null);
-  const act = async (verb) => {
-    setRefusal(null);
-    try {
-      await post(`${path}/${verb}`, {});
-      await refresh.current();
-    } catch (reason) {
-      setRefusal(reason);
-    }
-  };
+  const act = (verb) => actOn({ refresh, refused: setRefusal }, () => post(`${path}/${verb}`, {}));
   const verbs = [
     ...(status.state === 'PAUSED' ? [['resume', 'Resume all']] : [['pause', 'Pause all']]),
     ...(status.keep_open && !status.closed ? [['close', 'Close']] : []),
@@ -123,16 +114,14 @@ export const TeamView = ({ id }) => {
   const work = useWork(teams, id);
   const { model } = work;
   const { status } = model;
-  const isLive = !isEnded(model) && !model.result && !model.error;
-  const open = status && openRequest(status);
-  useFocusAfter(open?.request.request_id ?? null);
+  const isLive = isAtWork(model);
+  const asked = useRequestPanel(id, work, () => (status.asked_budget ? 'May more be used?' : 'May this call be made?'));
   return html`<${WorkPage}
     kind=${teams}
     id=${id}
     work=${work}
     about=${status && { text: titleOf(status), name: 'What it is' }}
     badge=${model.state}
-    isLive=${isLive}
     announcement=${announcement(model)}
     waiting=${status?.asked_budget || status?.waiting?.for === 'person' || ordinaryWaits.has(status?.waiting?.for)
       ? null
@@ -144,14 +133,7 @@ export const TeamView = ({ id }) => {
         model=${model}
         isLive=${isLive}
         team=${isLive ? { refresh: work.refresh } : null}
-        asked=${open &&
-        html`<${RequestPanel}
-          key=${open.request.request_id}
-          id=${id}
-          asked=${open}
-          title=${status.asked_budget ? 'May more be used?' : 'May this call be made?'}
-          refresh=${work.refresh}
-        />`}
+        asked=${asked}
       />
       <${Timeline} events=${model.events} describe=${describeEvent} />`}
   <//>`;

@@ -4,6 +4,7 @@ import { get, pathOf, post } from './api.js';
 import { ActForm, Dialog } from './dialog.js';
 import { compareHref, workHref } from './links.js';
 import { firstLine } from './model.js';
+import { TextField } from './parts.js';
 
 /** A key that makes it safe to send a request again; `randomUUID` is there for secure origins alone. */
 const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16)).join('-');
@@ -30,16 +31,15 @@ const Restore = ({ collection, id, number, status, leave }) => {
     <p>
       ${`The ${status.kind} runs on from checkpoint ${number}, under the same id. ${isOver ? 'It has ended; it runs again.' : 'What runs now is stopped.'} What was done in the world since then is not undone by itself.`}
     </p>
-    <label for="reason">Reason</label>
-    <textarea
+    <${TextField}
+      name="Reason"
       id="reason"
       rows="2"
-      required
       maxlength="2000"
       placeholder="It stays with the work."
       value=${reason}
-      onInput=${(event) => setReason(event.target.value)}
-    ></textarea>
+      set=${setReason}
+    />
     ${status.kind === 'debate' &&
     !isOver &&
     html`<label class="check"
@@ -102,14 +102,13 @@ const Fork = ({ collection, id, number, asked, outputs, leave }) => {
       )}
     </fieldset>
     ${way === 'words' &&
-    html`<label for="words">${asked === 'prompt' ? 'Question' : 'Task'}</label>
-      <textarea
-        id="words"
-        rows="4"
-        required
-        value=${text}
-        onInput=${(event) => setText(event.target.value)}
-      ></textarea>`}
+    html`<${TextField}
+      name=${asked === 'prompt' ? 'Question' : 'Task'}
+      id="words"
+      rows="4"
+      value=${text}
+      set=${setText}
+    />`}
     ${way === 'answer' &&
     html`<label for="response">${firstLine(open.prompt)}</label> ${open.options.length === 0
         ? html`<input

@@ -24,6 +24,15 @@ export const clock = (ms) => {
   return hours > 0 ? `${hours}:${parts.join(':')}` : `${Number(parts[0])}:${parts[1]}`;
 };
 
+export const dateTime = (iso) => new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+/** To the second. */
+export const exactDateTime = (iso) =>
+  new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium', hour12: false });
+
+/** The time of day of an event, to the second; '' of one that does not say when it was. */
+export const timeOfDay = (iso) => (iso ? new Date(iso).toLocaleTimeString(undefined, { hour12: false }) : '');
+
 export const bytes = (count) => {
   if (count < 1_024) return counted(count, 'byte');
   return count < 1_048_576 ? `${(count / 1_024).toFixed(1)} kB` : `${(count / 1_048_576).toFixed(1)} MB`;

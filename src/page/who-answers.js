@@ -1,6 +1,7 @@
 import { html, useState } from '/vendor/htm-preact.js';
 
-const providers = ['openai', 'anthropic', 'openai-compatible'];
+/** The kinds of models, as adapters name them. */
+export const providers = ['openai', 'anthropic', 'openai-compatible'];
 
 /** Who answers: what is simulated, which needs no key, or a model. `adapter` is null for the first. */
 export const useWhoAnswers = () => {

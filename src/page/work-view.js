@@ -2,8 +2,9 @@
 import { html, useEffect, useReducer, useRef, useState } from '/vendor/htm-preact.js';
 import { follow, get, pathOf, pause, post } from './api.js';
 import { checkpointsHref } from './links.js';
-import { headline, isEnded, ordinaryWaits } from './model.js';
+import { headline, isAtWork, isEnded, ordinaryWaits } from './model.js';
 import { ago, Badge, Faults } from './parts.js';
+import { timeOfDay } from './units.js';
 
 /** Least milliseconds between two looks at the status, however much happens. */
 const breathMs = 250;
@@ -119,16 +120,19 @@ export const useFocusAfter = (gate) => {
   }, [gate]);
 };
 
+/** Does something to the work, and looks at it anew; `refused` is told why not, or null. */
+export const actOn = async ({ refresh, refused }, act) => {
+  refused(null);
+  try {
+    await act();
+    await refresh.current();
+  } catch (reason) {
+    refused(reason);
+  }
+};
+
 const CancelButton = ({ path, refresh, refused }) => {
-  const cancel = async () => {
-    refused(null);
-    try {
-      await post(`${path}/cancel`, {});
-      await refresh.current();
-    } catch (reason) {
-      refused(reason);
-    }
-  };
+  const cancel = () => actOn({ refresh, refused }, () => post(`${path}/cancel`, {}));
   return html`<button type="button" class="danger" onClick=${() => void cancel()}>Cancel</button>`;
 };
 
@@ -137,11 +141,12 @@ const CancelButton = ({ path, refresh, refused }) => {
  * `about` has the whole text it was started with and what the text is called; `badge` its state in a word;
  * `waiting` why it does not move, where that does not show anyway.
  */
-export const WorkPage = ({ kind, id, work, about, badge, isLive, announcement, waiting, facts, children }) => {
+export const WorkPage = ({ kind, id, work, about, badge, announcement, waiting, facts, children }) => {
   const [refusal, setRefusal] = useState(null);
   const { model, connected, error, refresh } = work;
   const { status } = model;
   const title = status ? headline(about.text) : id;
+  const isLive = isAtWork(model);
   useEffect(() => {
     document.title = `${title} · Parley`;
   }, [title]);
@@ -185,8 +190,6 @@ export const WorkPage = ({ kind, id, work, about, badge, isLive, announcement, w
   </article>`;
 };
 
-const time = (iso) => (iso ? new Date(iso).toLocaleTimeString(undefined, { hour12: false }) : '');
-
 /** Events that are drawn unless somebody asks for those before them. */
 const shownEvents = 200;
 
@@ -208,7 +211,7 @@ export const Timeline = ({ events, describe, isOpen }) => {
         const [kind, sentence] = describe(event);
         return html`<li key=${event.id} class="on-${kind}">
           <span class="event-id">${event.id}</span>
-          <time>${time(event.data?.at ?? event.data?.since)}</time>
+          <time>${timeOfDay(event.data?.at ?? event.data?.since)}</time>
           <span class="event-kind">${kind}</span>
           <span>${sentence}</span>
         </li>`;
