@@ -20,7 +20,7 @@ const Seats = ({ seats, change }) => {
             value=${seat.kind}
             onChange=${(event) => set(index, { kind: event.target.value })}
           >
-            ${providers.map((kind) => html`<option>${kind}</option>`)}
+            ${providers.map((kind) => html`<option value=${kind}>${kind}</option>`)}
           </select>
           <input
             aria-label="Model of lane ${index + 1}"
@@ -34,7 +34,7 @@ const Seats = ({ seats, change }) => {
             value=${seat.tier}
             onChange=${(event) => set(index, { tier: event.target.value })}
           >
-            ${tiers.map((tier) => html`<option>${tier}</option>`)}
+            ${tiers.map((tier) => html`<option value=${tier}>${tier}</option>`)}
           </select>
           <button
             type="button"

@@ -153,6 +153,26 @@ withBrowser('the page', () => {
     complaints.expect('422');
   });
 
+  test('asks the models that are chosen, of the provider and the tier that the form shows', async () => {
+    await page.goto(gateway.url);
+    await page.getByLabel('Question').fill('Which colour?');
+    await page.getByLabel('Models').check();
+    const shown = ['Provider', 'Tier'].map((what) => page.getByLabel(`${what} of lane 1`).inputValue());
+    expect(await Promise.all(shown)).toEqual(['openai', 'silver']);
+    await page.getByLabel('Provider of lane 2').selectOption('anthropic');
+    await page.getByLabel('Tier of lane 2').selectOption('gold');
+    for (const number of [1, 2, 3]) await page.getByLabel(`Model of lane ${number}`).fill('small');
+    const asked = page.waitForRequest((request) => request.method() === 'POST');
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
+    const { lanes } = (await asked).postDataJSON() as { lanes: { tier: string; adapter: { kind: string } }[] };
+    expect(lanes.map(({ adapter, tier }) => [adapter.kind, tier])).toEqual([
+      ['openai', 'silver'],
+      ['anthropic', 'gold'],
+      ['openai', 'silver'],
+    ]);
+    await page.getByRole('heading', { name: 'Lanes' }).waitFor();
+  });
+
   test('offers a skip link first, and every field has a name', async () => {
     await page.goto(gateway.url);
     await page.getByRole('heading', { name: 'Ask a team' }).waitFor();
