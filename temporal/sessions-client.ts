@@ -1,8 +1,10 @@
+import { contextLabel } from '../src/contracts/session.js';
 import type { SessionStatus } from '../src/contracts/session-status.js';
 import { closedFromOutside } from '../src/domain/closed-from-outside.js';
 import type { SessionSetup } from '../src/domain/session/setup.js';
 import type { SessionsPort } from '../src/gateway/work-port.js';
 import { framesUpdate, sessionWorkflowType } from '../workflows/messages.js';
+import { contextName } from './context-name.js';
 import { createWorkClient, firstWords, type WorkClientOptions, type WorkDefinition } from './work-client.js';
 
 export const sessionDefinition: WorkDefinition<SessionSetup, SessionStatus> = {
@@ -10,6 +12,10 @@ export const sessionDefinition: WorkDefinition<SessionSetup, SessionStatus> = {
   workflowType: sessionWorkflowType,
   initialState: 'INIT',
   summaryOf: ({ prompt }) => `session: ${firstWords(prompt)}`,
+  nameOf: ({ labels }) => {
+    const context = labels[contextLabel];
+    return context === undefined ? undefined : contextName(context);
+  },
   closedFromOutside: closedFromOutside((fault, { lanes }) => ({
     ...fault,
     lanes: lanes.map(({ lane_id, state, reason }) => ({ lane_id, state, reason })),

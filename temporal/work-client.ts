@@ -36,8 +36,8 @@ export interface WorkDefinition<Setup extends WorkSetup, Status extends WorkStat
   initialState: string;
   /** What an operator sees in a list: the kind and the first words of what was asked, on one line. */
   summaryOf(setup: Setup): string;
-  /** What people call it beside its id; left out: nothing. */
-  nameOf?(setup: Setup): string;
+  /** What people call it beside its id; undefined: nothing. */
+  nameOf?(setup: Setup): string | undefined;
   /** The status of a run that was closed from outside (terminated, timed out) and never wrote its end itself. */
   closedFromOutside(status: Status, how: string, closedAt: string | null): Status;
   /** The lane whose text a durable event ends, or null. */

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Config } from '../src/config.js';
 import type { WorkIndex } from '../src/gateway/work-port.js';
+import { listRecent } from './recent-work.js';
 import { translated } from './temporal-errors.js';
 import { listWaiting, listWork } from './work-list.js';
 
@@ -21,6 +22,7 @@ export const createWorkIndex = (
   };
   return {
     list: (filter) => listWork(client, config, filter, within),
+    recent: (filter) => listRecent(client, config, filter, within),
     waiting: (filter) => listWaiting(client, config, filter, within),
     isReachable: async () => {
       try {

@@ -44,7 +44,7 @@ const lifecycleOf = (status: string, state: string, isWaiting: boolean): Lifecyc
   }
 };
 
-const itemOf = (info: WorkflowExecutionInfo, config: Pick<Config, 'webUiUrl' | 'temporal'>): WorkItem | null => {
+export const itemOf = (info: WorkflowExecutionInfo, config: Pick<Config, 'webUiUrl' | 'temporal'>): WorkItem | null => {
   const attributes = info.typedSearchAttributes;
   const kind = kindSchema.safeParse(attributes.get(searchAttributes.kind));
   if (!kind.success) return null;
@@ -90,14 +90,14 @@ export const pageToken = (cursor: string | undefined, query: string): Uint8Array
 /** Runs that were followed by a restore are told apart among so many restored pieces of work. */
 const mostRestored = 1_000;
 
-/**
- * Whether a run is the newest of its work: the one of before a restore is closed like any other. Only restored runs are asked
- * for, so that a list without any costs one small question more.
- */
-export const newestOf = async (
+/** Of each piece of work that was restored its newest run. */
+export type NewestRuns = ReadonlyMap<string, { runId: string; startedAt: number }>;
+
+/** Only restored runs are asked for, so that a list without any costs one small question more. */
+export const newestRuns = async (
   client: Client,
   scope = `${searchAttributes.kind.name} IS NOT NULL`,
-): Promise<(info: WorkflowExecutionInfo) => boolean> => {
+): Promise<NewestRuns> => {
   const { namespace } = client.options;
   const query = `${scope} AND ${searchAttributes.restored.name} = true AND ExecutionStatus != 'ContinuedAsNew'`;
   const { executions } = await client.workflowService.listWorkflowExecutions({
@@ -112,14 +112,24 @@ export const newestOf = async (
     const known = newest.get(id);
     if (!known || known.startedAt < startedAt) newest.set(id, { runId, startedAt });
   }
-  return ({ workflowId, runId }) => (newest.get(workflowId)?.runId ?? runId) === runId;
+  return newest;
 };
+
+/** Whether a run is the newest of its work: the one of before a restore is closed like any other. */
+export const isNewestOf =
+  (newest: NewestRuns) =>
+  ({ workflowId, runId }: WorkflowExecutionInfo): boolean =>
+    (newest.get(workflowId)?.runId ?? runId) === runId;
+
+export const newestOf = async (
+  ...asked: Parameters<typeof newestRuns>
+): Promise<(info: WorkflowExecutionInfo) => boolean> => isNewestOf(await newestRuns(...asked));
 
 /** As the domain's own, and many times as fast: a list has hundreds. */
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-type Within = <T>(ask: () => Promise<T>) => Promise<T>;
-type Links = Pick<Config, 'webUiUrl' | 'temporal'>;
+export type Within = <T>(ask: () => Promise<T>) => Promise<T>;
+export type Links = Pick<Config, 'webUiUrl' | 'temporal'>;
 
 /** One page of what is the newest run of its work, with what each says of itself in its memo. */
 const pageOf = async (

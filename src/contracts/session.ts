@@ -9,6 +9,9 @@ export const tiers = ['gold', 'silver', 'bronze'] as const;
 export const tierSchema = z.enum(tiers);
 export type Tier = z.infer<typeof tierSchema>;
 
+/** Label that keeps the conversation of A2A that a session belongs to. */
+export const contextLabel = 'a2a_context';
+
 export const maxLanes = 100;
 const laneId = z
   .string()

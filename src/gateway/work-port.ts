@@ -203,9 +203,40 @@ export interface WaitingWork {
 }
 
 /** All kinds together. */
+/** How far work is, as those tell it who know no kinds: what has begun in earnest is at work. */
+export type Stage = 'submitted' | 'working' | 'completed' | 'failed' | 'cancelled';
+
+export interface RecentFilter {
+  kind: Kind;
+  tenant?: string | undefined;
+  /** The conversation that it belongs to; work of none is one by itself, by its id. */
+  context?: string | undefined;
+  stage?: Stage | undefined;
+  /** Only what has begun or ended since, in milliseconds since 1970. */
+  sinceMs?: number | undefined;
+  cursor?: string | undefined;
+  /** 1–200. */
+  limit: number;
+}
+
+/** Work with the conversation that it belongs to, if any. */
+export interface RecentWork {
+  work: WorkItem;
+  context: string | null;
+}
+
+export interface RecentPage {
+  items: RecentWork[];
+  next_cursor: string | null;
+  /** On all pages. */
+  total: number;
+}
+
 export interface WorkIndex {
   /** @throws ParleyError invalid_request for a cursor that is none of ours */
   list(filter: WorkFilter): Promise<WorkList>;
+  /** One page of what has begun or ended last, that first. @throws as `list` */
+  recent(filter: RecentFilter): Promise<RecentPage>;
   /** One page of what waits for a person. @throws as `list` */
   waiting(
     filter: Pick<WorkFilter, 'kind' | 'tenant' | 'cursor'>,

@@ -1,9 +1,19 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AgentCard, Role, type SendMessageRequest, type StreamResponse, type Task, TaskState } from '@a2a-js/sdk';
+import {
+  type AgentCard,
+  type ListTasksRequest,
+  type ListTasksResponse,
+  Role,
+  type SendMessageRequest,
+  type StreamResponse,
+  type Task,
+  TaskState,
+} from '@a2a-js/sdk';
 import { type Client, ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
 import request from 'supertest';
+import { ParleyError } from '../../src/domain/errors.js';
 import { roles } from '../../src/contracts/access.js';
 import { type Product, startProduct } from '../support/product.js';
 import { scratchFolder } from '../support/scratch.js';
@@ -55,6 +65,7 @@ const asking = (
   },
 });
 
+const completed = 'TASK_STATE_COMPLETED';
 const answerOf = (task: Task) => task.artifacts[0]?.parts[0]?.content?.value as unknown;
 const stateOf = ({ status }: Task) => TaskState[status?.state ?? 0];
 
@@ -230,6 +241,150 @@ describe('Parley as an A2A agent', () => {
     expect((await product.post('/a2a', body)).body).toMatchObject({ id: 1, error: { code } });
   });
 
+  describe('lists tasks', () => {
+    const tenant = `a2a-${randomUUID()}`;
+    const started = async (given: Parameters<typeof asking>[1]): Promise<string> => {
+      const configuration = {
+        acceptedOutputModes: [],
+        taskPushNotificationConfig: undefined,
+        returnImmediately: false,
+      };
+      const isOpen = given?.model === 'silent';
+      const asked = { ...asking('Which colour?', given), tenant };
+      return (await send({ ...asked, configuration: { ...configuration, returnImmediately: isOpen } })).id;
+    };
+    const listed = (filter: Partial<ListTasksRequest> = {}): Promise<ListTasksResponse> =>
+      v1.listTasks({
+        ...{ tenant, contextId: '', status: TaskState.TASK_STATE_UNSPECIFIED, pageToken: '' },
+        ...{ statusTimestampAfter: undefined, ...filter },
+      });
+    const idsOf = ({ tasks }: ListTasksResponse): string[] => tasks.map(({ id }) => id);
+    /** The store of lists follows what happens after a moment. */
+    const untilListed = async (
+      filter: Partial<ListTasksRequest>,
+      holds: (page: ListTasksResponse) => boolean,
+    ): Promise<ListTasksResponse> => {
+      for (const deadline = Date.now() + 20_000; ; ) {
+        const page = await listed(filter);
+        if (holds(page) || Date.now() > deadline) return page;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    };
+    const long = 'c'.repeat(256);
+    let [open, blue, broken, painted, alone] = ['', '', '', '', ''];
+    beforeAll(async () => {
+      open = await started({ model: 'silent' });
+      blue = await started({ contextId: "painter's" });
+      broken = await started({ model: 'broken' });
+      painted = await started({ contextId: "painter's", model: 'json' });
+      alone = await started({ contextId: long });
+      await untilListed({ status: TaskState.TASK_STATE_COMPLETED }, ({ tasks }) => tasks.length === 3);
+      await untilListed({ status: TaskState.TASK_STATE_FAILED }, ({ tasks }) => tasks.length === 1);
+      await untilListed({ status: TaskState.TASK_STATE_WORKING }, ({ tasks }) => tasks.length === 1);
+    });
+    afterAll(() => v1.cancelTask({ tenant, id: open, metadata: undefined }));
+
+    test('the last that began or ended first, without artifacts', async () => {
+      const all = [alone, painted, broken, blue, open];
+      const page = await listed();
+      expect([idsOf(page), page.nextPageToken, page.pageSize, page.totalSize]).toEqual([all, '', 50, 5]);
+      const times = page.tasks.map(({ status }) => status?.timestamp ?? '');
+      expect(times).toEqual(times.toSorted().toReversed());
+      expect(page.tasks.map(({ contextId }) => contextId)).toEqual([long, "painter's", broken, "painter's", open]);
+      expect(page.tasks.map(stateOf)).toEqual([
+        ...['TASK_STATE_COMPLETED', 'TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_COMPLETED'],
+        'TASK_STATE_WORKING',
+      ]);
+      expect(page.tasks[1]?.history[0]?.parts[0]?.content?.value).toBe('Which colour?');
+      const { body } = await product.post('/a2a', { jsonrpc: '2.0', id: 1, method: 'ListTasks', params: { tenant } });
+      const { result } = body as { result: { tasks: object[]; nextPageToken: string } };
+      expect([result.nextPageToken, result.tasks.filter((task) => 'artifacts' in task)]).toEqual(['', []]);
+    });
+
+    test('page by page, each once', async () => {
+      const pages = [await listed({ pageSize: 2 })];
+      for (let token = pages[0]?.nextPageToken; token; token = pages.at(-1)?.nextPageToken)
+        pages.push(await listed({ pageSize: 2, pageToken: token }));
+      expect(pages.map(idsOf)).toEqual([[alone, painted], [broken, blue], [open]]);
+      expect(pages.map(({ pageSize, totalSize }) => [pageSize, totalSize])).toEqual([
+        [2, 5],
+        [2, 5],
+        [2, 5],
+      ]);
+    });
+
+    test.each<[string, () => Partial<ListTasksRequest>, () => string[]]>([
+      ['a context', () => ({ contextId: "painter's" }), () => [painted, blue]],
+      ['a context with a long name', () => ({ contextId: long }), () => [alone]],
+      ['a context of its own, by its id', () => ({ contextId: broken }), () => [broken]],
+      ['no such context', () => ({ contextId: 'nobody' }), () => []],
+      ['those at work', () => ({ status: TaskState.TASK_STATE_WORKING }), () => [open]],
+      ['those that failed', () => ({ status: TaskState.TASK_STATE_FAILED }), () => [broken]],
+      ['those that completed', () => ({ status: TaskState.TASK_STATE_COMPLETED }), () => [alone, painted, blue]],
+      ['those that wait to begin', () => ({ status: TaskState.TASK_STATE_SUBMITTED }), () => []],
+      ['those that were cancelled', () => ({ status: TaskState.TASK_STATE_CANCELED }), () => []],
+      ['a state that none is ever in', () => ({ status: TaskState.TASK_STATE_INPUT_REQUIRED }), () => []],
+      ['a context and a state', () => ({ contextId: "painter's", status: TaskState.TASK_STATE_FAILED }), () => []],
+      ['what is new since a time to come', () => ({ statusTimestampAfter: '2096-01-01T00:00:00+01:00' }), () => []],
+      ['another tenant', () => ({ tenant: 'nobody' }), () => []],
+    ])('of %s', async (_, filter, ids) => {
+      const page = await listed(filter());
+      expect([idsOf(page), page.totalSize]).toEqual([ids(), ids().length]);
+    });
+
+    test('that began or ended since one that was listed', async () => {
+      const { tasks } = await listed();
+      const since = tasks.find(({ id }) => id === painted)?.status?.timestamp;
+      expect(idsOf(await listed({ statusTimestampAfter: since }))).toEqual([alone, painted]);
+    });
+
+    test('with their artifacts, and without what was asked, where that is wanted', async () => {
+      const { tasks } = await listed({ contextId: "painter's", includeArtifacts: true, historyLength: 0 });
+      expect(tasks.map((task) => [answerOf(task), task.history])).toEqual([
+        [{ colour: 'blue' }, []],
+        ['blue', []],
+      ]);
+    });
+
+    test('once, of a session that was restored', async () => {
+      const other = `a2a-${randomUUID()}`;
+      const { id } = await send({ ...asking('Which colour?'), tenant: other });
+      const before = await untilListed({ tenant: other }, ({ tasks }) => tasks.length === 1);
+      const { body } = await product.get(`/v1/sessions/${id}/checkpoints`);
+      const { items } = body as { items: { sequence_num: number }[] };
+      const restore = { checkpoint: items[0]?.sequence_num, reason: 'once more' };
+      expect((await product.post(`/v1/sessions/${id}/restore`, restore)).status).toBe(202);
+      await product.until(id, ({ state }) => state === 'COMPLETE');
+      const first = before.tasks[0]?.status?.timestamp;
+      const isNew = ({ status }: Task): boolean =>
+        stateOf({ status } as Task) === completed && status?.timestamp !== first;
+      const after = await untilListed({ tenant: other }, ({ tasks }) => tasks.some(isNew));
+      expect([idsOf(after), after.totalSize, after.tasks.every(isNew)]).toEqual([[id], 1, true]);
+      expect((await listed({ tenant: other, pageSize: 1 })).nextPageToken).toBe('');
+    });
+
+    test('and names every fault of what it is asked', async () => {
+      const params = { pageSize: 101, status: 'SINGING', historyLength: -1, statusTimestampAfter: 'yesterday' };
+      const { body } = await product.post('/a2a', { jsonrpc: '2.0', id: 1, method: 'ListTasks', params });
+      const { code, message } = (body as { error: { code: number; message: string } }).error;
+      expect(code).toBe(-32_602);
+      for (const name of Object.keys(params)) expect(message).toContain(`${name} must be`);
+      expect(message).toMatch(/one of TASK_STATE_SUBMITTED, .*TASK_STATE_REJECTED/);
+    });
+
+    test.each<[string, Partial<ListTasksRequest>]>([
+      ['a token of nobody', { pageToken: 'bm90aGluZw' }],
+      ['a page of nothing', { pageSize: 0 }],
+    ])('but not for %s', async (_, filter) => {
+      await expect(listed(filter)).rejects.toThrow(/page(Token|Size) must be/);
+    });
+
+    test('but not for a token of other filters', async () => {
+      const { nextPageToken } = await listed({ pageSize: 1 });
+      await expect(listed({ contextId: 'nobody', pageToken: nextPageToken })).rejects.toThrow(/the same filters/);
+    });
+  });
+
   test('refuses a version that it does not speak', async () => {
     const { body } = await product.post(
       '/a2a',
@@ -301,5 +456,29 @@ describe('A2A with keys', () => {
       const { body: refused } = await rpc('acme', method, { id: theirs });
       expect(refused).toMatchObject({ error: { code: -32_001, message: `There is no session ${theirs}.` } });
     }
+  });
+
+  test('lists the tasks of the tenant of the key alone, and one that nobody answers for by what is known', async () => {
+    const { body } = await rpc('acme', 'SendMessage', message('mine'));
+    const { id } = (body as { result: { task: { id: string } } }).result.task;
+    const work = {
+      ...{ id, kind: 'session' as const, tenant: 'acme', lifecycle: 'running' as const, state: 'STREAMING' },
+      ...{ waiting_for: null, summary: 'x', started_at: '2026-11-20T10:00:00.000Z', ended_at: null },
+      links: { self: '', events: '', web_ui: '' },
+    };
+    rig.sessions.recentPage = { items: [{ work, context: 'painting' }], next_cursor: 'more', total: 7 };
+    const first = (await rpc('acme', 'ListTasks', { pageSize: 3 })).body as object;
+    expect(rig.sessions.recently.at(-1)).toMatchObject({ kind: 'session', tenant: 'acme', limit: 3 });
+    expect(first).toMatchObject({ result: { tasks: [{ id }], nextPageToken: 'more', pageSize: 3, totalSize: 7 } });
+    rig.sessions.failing.status = new ParleyError('unavailable', 'No worker answers.');
+    const { body: bare } = await rpc('acme', 'ListTasks', {});
+    rig.sessions.failing = {};
+    expect(bare).toMatchObject({
+      result: { tasks: [{ id, contextId: 'painting', status: { state: 'TASK_STATE_WORKING' } }] },
+    });
+    const { status, body: refused } = await rpc('acme', 'ListTasks', { tenant: 'other' });
+    expect([status, refused]).toMatchObject([403, { code: 'forbidden' }]);
+    await rpc('admin', 'ListTasks', { tenant: 'other' });
+    expect(rig.sessions.recently.at(-1)).toMatchObject({ tenant: 'other' });
   });
 });

@@ -4,7 +4,14 @@ import type { SessionState, SessionStatus } from '../../src/contracts/session-st
 import type { WorkList } from '../../src/contracts/work.js';
 import { ParleyError } from '../../src/domain/errors.js';
 import type { SessionSetup } from '../../src/domain/session/setup.js';
-import type { SessionsPort, WaitingWork, WorkFilter, WorkIndex } from '../../src/gateway/work-port.js';
+import type {
+  RecentFilter,
+  RecentPage,
+  SessionsPort,
+  WaitingWork,
+  WorkFilter,
+  WorkIndex,
+} from '../../src/gateway/work-port.js';
 import { sessionDefinition } from '../../temporal/sessions-client.js';
 import type { EventsAnswer } from '../../workflows/messages.js';
 
@@ -32,6 +39,8 @@ export class FakeSessions implements SessionsPort, WorkIndex {
   failing: Partial<Record<keyof (SessionsPort & WorkIndex), Error>> = {};
   listed: WorkFilter[] = [];
   page: WorkList = { items: [], next_cursor: null };
+  recently: RecentFilter[] = [];
+  recentPage: RecentPage = { items: [], next_cursor: null, total: 0 };
   /** Events before this number are answered for by the run `earlier` only. */
   firstId = 1;
   /** Whether answers tell the number of the last event, as those of old runs do not. */
@@ -206,6 +215,12 @@ export class FakeSessions implements SessionsPort, WorkIndex {
     this.#guard('list');
     this.listed.push(filter);
     return this.page;
+  }
+
+  async recent(filter: RecentFilter): Promise<RecentPage> {
+    this.#guard('recent');
+    this.recently.push(filter);
+    return this.recentPage;
   }
 
   async isReachable(): Promise<boolean> {

@@ -1,10 +1,11 @@
 import { type Artifact, type Message, type Part, Role, type Task, TaskState, type TaskStatus } from '@a2a-js/sdk';
 import type { Json } from '../../contracts/frames.js';
+import { contextLabel } from '../../contracts/session.js';
 import type { SessionResult, SessionStatus } from '../../contracts/session-status.js';
+import type { Lifecycle } from '../../contracts/work.js';
 import { failureOf, howOf } from '../openai/completion.js';
 
-/** Labels of a session that keep what A2A calls its task by. */
-export const contextLabel = 'a2a_context';
+/** Label of a session that keeps what A2A calls the message by which it began. */
 export const messageLabel = 'a2a_message';
 
 export const contextOf = ({ id, labels }: Pick<SessionStatus, 'id' | 'labels'>): string => labels[contextLabel] ?? id;
@@ -45,7 +46,7 @@ export const agentSays = (
     metadata,
   );
 
-export const stateOf = ({ lifecycle, state }: Pick<SessionStatus, 'lifecycle' | 'state'>): TaskState => {
+export const stateOf = ({ lifecycle, state }: { lifecycle: Lifecycle; state: string }): TaskState => {
   if (lifecycle === 'completed') return TaskState.TASK_STATE_COMPLETED;
   if (lifecycle === 'failed') return TaskState.TASK_STATE_FAILED;
   if (lifecycle === 'cancelled') return TaskState.TASK_STATE_CANCELED;
@@ -70,6 +71,12 @@ export const answerArtifact = (id: string, result: SessionResult): Artifact => (
   metadata: howOf(id, result),
   extensions: [],
 });
+
+/** What is wrong with how many messages of a task are asked for; null: nothing. */
+export const historyLengthFault = (historyLength: number | undefined): string | null =>
+  historyLength === undefined || (Number.isInteger(historyLength) && historyLength >= 0)
+    ? null
+    : 'historyLength must be a whole number, 0 or more.';
 
 /** A session as a task: what was asked, and the answer once there is one. @param historyLength 0: without what was asked */
 export const taskOf = (session: SessionStatus, historyLength?: number): Task => ({

@@ -15,6 +15,7 @@ import {
 } from '@a2a-js/sdk/errors';
 import type { A2ARequestHandler } from '@a2a-js/sdk/server';
 import type { ChatMessage } from '../../contracts/chat.js';
+import { contextLabel } from '../../contracts/session.js';
 import type { SessionDurableEvent } from '../../contracts/session-events.js';
 import type { SessionStatus } from '../../contracts/session-status.js';
 import type { Started } from '../../contracts/work.js';
@@ -26,12 +27,13 @@ import { refusedSession, sessionBodyOf } from '../openai/session-body.js';
 import { ProblemError, toProblemError } from '../problem.js';
 import type { AnyRoute, Call, Ports } from '../route.js';
 import { a2aError } from './errors.js';
+import { listTasks } from './list-tasks.js';
 import {
   agentSays,
   answerArtifact,
-  contextLabel,
   contextOf,
   hasEnded,
+  historyLengthFault,
   messageLabel,
   statusOf,
   taskOf,
@@ -65,6 +67,12 @@ const modelOf = ({ message, metadata }: SendMessageRequest): string => {
   throw new RequestMalformedError(
     'metadata.model must be the name of a panel; the extended card lists them as skills.',
   );
+};
+
+/** @throws RequestMalformedError */
+const checkHistory = (historyLength: number | undefined): void => {
+  const fault = historyLengthFault(historyLength);
+  if (fault !== null) throw new RequestMalformedError(fault);
 };
 
 const noPush = (): Promise<never> =>
@@ -114,6 +122,7 @@ export const createTasks = ({ ports, call, routes, headers, card, onProblem }: T
     const { message, configuration, tenant } = asked;
     if (!message) throw new RequestMalformedError('message is missing.');
     if (configuration?.taskPushNotificationConfig) return await noPush();
+    checkHistory(configuration?.historyLength);
     if (message.taskId !== '') {
       const { id, state } = await sessionOf(message.taskId);
       throw new UnsupportedOperationError(
@@ -218,7 +227,10 @@ export const createTasks = ({ ports, call, routes, headers, card, onProblem }: T
       return taskOf(ended ?? (await sessionOf(session.id)), configuration?.historyLength);
     }),
     sendMessageStream: (asked) => stream(async () => ({ session: await start(asked), since: 0 })),
-    getTask: as(async ({ id, historyLength }) => taskOf(await sessionOf(id), historyLength)),
+    getTask: as(async ({ id, historyLength }) => {
+      checkHistory(historyLength);
+      return taskOf(await sessionOf(id), historyLength);
+    }),
     cancelTask: as(async ({ id }) =>
       taskOf((await answerOf(stop, { params: { id } }, ports, call)).body as SessionStatus),
     ),
@@ -228,10 +240,7 @@ export const createTasks = ({ ports, call, routes, headers, card, onProblem }: T
         if (!hasEnded(session)) return { session, since: Number.MAX_SAFE_INTEGER };
         throw new UnsupportedOperationError(`Task ${id} has ended (${session.state}); tasks/get has its answer.`);
       }),
-    listTasks: () =>
-      Promise.reject(
-        new UnsupportedOperationError('Tasks are sessions: GET /v1/sessions lists them, with the same key.'),
-      ),
+    listTasks: as((asked) => listTasks(asked, ports, call)),
     createTaskPushNotificationConfig: noPush,
     getTaskPushNotificationConfig: noPush,
     listTaskPushNotificationConfigs: noPush,

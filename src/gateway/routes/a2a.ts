@@ -63,10 +63,11 @@ const endpoint = route({
   path: '/a2a',
   summary: 'Parley as an A2A agent',
   description:
-    'JSON-RPC of the Agent2Agent protocol, 1.0 (`SendMessage`, `SendStreamingMessage`, `GetTask`, `CancelTask`, `SubscribeToTask`) and 0.3 (`message/send`, ' +
+    'JSON-RPC of the Agent2Agent protocol, 1.0 (`SendMessage`, `SendStreamingMessage`, `GetTask`, `ListTasks`, `CancelTask`, `SubscribeToTask`) and 0.3 (`message/send`, ' +
     '`message/stream`, `tasks/get`, `tasks/cancel`, `tasks/resubscribe`). A message starts a session of a panel (`model` in its metadata, default `parley`); the ' +
     'task is that session, by its id, and its artifact the final. Provisional answers and revisions are what the agent says while it works. ' +
-    'The same messageId with the same content is the same task; referenceTaskIds makes earlier tasks part of what is asked.',
+    'The same messageId with the same content is the same task; referenceTaskIds makes earlier tasks part of what is asked. ' +
+    '`ListTasks` has every session of the tenant, those first that began or ended last, as of a moment ago; its `statusTimestampAfter` is that time.',
   tag: 'interop',
   params: z.strictObject({}),
   query: z.object({}),
