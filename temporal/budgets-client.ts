@@ -1,6 +1,6 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { knownOfEnded, startOfBudget } from '../activities/budgets/link.js';
-import { updateOrStart } from '../activities/owner/link.js';
+import { type OnBegunAnew, updateOrStart } from '../activities/owner/link.js';
 import { type BudgetSettings, tenantBudgetSettings } from '../src/settings/budgets.js';
 import { type AnswerTenantBudget, type TenantBudget, tenantBudgetSchema } from '../src/contracts/tenant-budget.js';
 import { micros } from '../src/domain/budget.js';
@@ -22,6 +22,7 @@ export interface BudgetsOptions {
   taskQueue?: string;
   /** As this gateway's PARLEY_TENANT_BUDGETS has them; a budget that runs says its own. */
   budgets: BudgetSettings;
+  onBegunAnew: OnBegunAnew;
   /** Milliseconds for one question. */
   deadlineMs?: number;
 }
@@ -47,6 +48,7 @@ export const createBudgets = ({
   client,
   taskQueue = parleyTaskQueue,
   budgets,
+  onBegunAnew,
   deadlineMs = 10_000,
 }: BudgetsOptions): BudgetsPort => {
   const within = async <T>(tenant: string, ask: () => Promise<T>): Promise<T> => {
@@ -77,7 +79,7 @@ export const createBudgets = ({
     if (found) return found;
     const settings = tenantBudgetSettings(budgets, tenant);
     if (settings === null) return null;
-    const known = await within(tenant, () => knownOfEnded(client, tenantBudgetId(taskQueue, tenant)));
+    const { known } = await within(tenant, () => knownOfEnded(client, tenantBudgetId(taskQueue, tenant)));
     const now = Date.now();
     return known ? tenantBudgetView(stepTenantBudget(known, [], now).state) : untouchedBudget(settings, now);
   };
@@ -103,7 +105,7 @@ export const createBudgets = ({
   const answer = async (settings: TenantBudgetSettings, given: AnswerTenantBudget): Promise<TenantBudget> => {
     const { tenant } = settings;
     const limits = limitsOf(given);
-    const start = () => startOfBudget(client, taskQueue, settings);
+    const start = () => startOfBudget({ client, taskQueue, onBegunAnew }, settings);
     const said = { heard: limits, first: limits, start };
     return await within(tenant, () =>
       updateOrStart(client, tenantBudgetId(taskQueue, tenant), answerBudgetUpdate, said),

@@ -64,16 +64,17 @@ export interface RunningWorker {
 export async function runWorker(options: RunWorkerOptions): Promise<RunningWorker> {
   const { config, connection, client, namespace, bus, logger, environment, taskQueue = parleyTaskQueue } = options;
   const sandbox = openSandbox(config, environment);
+  const owners = { client, taskQueue, onBegunAnew: logger.warn.bind(logger) };
   const governor = createProviderGovernor({
     limits: config.limits,
-    link: createGovernorLink(client, taskQueue),
+    link: createGovernorLink(owners),
     metrics: createGovernorMetrics(options.registry),
     name: workerIdentity(),
     onError: (error, what) => logger.warn({ err: error }, what),
   });
   const budgets = createTenantBudgets({
     budgets: config.tenantBudgets,
-    link: createBudgetLink(client, taskQueue),
+    link: createBudgetLink(owners),
     metrics: createBudgetMetrics(options.registry, (tenant) => Object.hasOwn(config.tenantBudgets, tenant)),
     name: workerIdentity(),
     onError: (error, what) => logger.warn({ err: error }, what),

@@ -7,9 +7,10 @@ import {
   type GovernorStart,
   governorWorkflowType,
 } from '../../src/domain/governor/messages.js';
+import { iso } from '../../src/domain/instant.js';
 import type { GovernorSettings } from '../../src/domain/governor/state.js';
 import { exchangeUpdate, saidUpdate } from '../../workflows/governor-messages.js';
-import { isGone, isRunning, updateOrStart } from '../owner/link.js';
+import { endedRun, isGone, isRunning, type OnBegunAnew, updateOrStart } from '../owner/link.js';
 
 /** A worker's way to the governors, by provider alone. */
 export interface GovernorLink {
@@ -24,13 +25,23 @@ export interface GovernorLink {
 
 /** By how much a call may be on its way for longer than a window when its governor is ended from outside. */
 const onTheWayMs = 2_000;
-export const createGovernorLink = (client: Client, taskQueue: string): GovernorLink => {
+
+export interface GovernorLinkOptions {
+  client: Client;
+  taskQueue: string;
+  onBegunAnew: OnBegunAnew;
+}
+
+export const createGovernorLink = ({ client, taskQueue, onBegunAnew }: GovernorLinkOptions): GovernorLink => {
   /** What a governor that was ended from outside had let out cannot be known: the next one waits until it no longer counts. */
-  const pausedUntil = async (id: string, { windowMs }: GovernorSettings): Promise<number> => {
+  const pausedUntil = async (id: string, { provider, windowMs }: GovernorSettings): Promise<number> => {
     try {
-      const { status, closeTime } = await client.workflow.getHandle(id).describe();
-      const isByItself = status.name === 'COMPLETED' || closeTime === undefined;
-      return isByItself ? 0 : closeTime.getTime() + windowMs + onTheWayMs;
+      const ended = await client.workflow.getHandle(id).describe();
+      if (ended.status.name === 'COMPLETED' || ended.closeTime === undefined) return 0;
+      const until = ended.closeTime.getTime() + windowMs + onTheWayMs;
+      const message = `the limits of ${provider} begin anew, with a closed breaker: what the governor before had let out, and what it knew of the provider, is lost; nothing is let out until what was no longer counts`;
+      onBegunAnew({ provider, ...endedRun(ended), paused_until: iso(until) }, message);
+      return until;
     } catch (error) {
       if (isGone(error)) return 0;
       throw error;

@@ -3,10 +3,23 @@ import {
   type Client,
   isGrpcServiceError,
   type WithStartWorkflowOperation,
+  type WorkflowExecutionDescription,
   type WorkflowHandle,
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import type { UpdateDefinition, Workflow } from '@temporalio/common';
+
+/** Told where an owner begins without what the one before it knew: what is lost, and what it begins with. */
+export type OnBegunAnew = (about: Record<string, unknown>, message: string) => void;
+
+/** The run that is over, as a log has it. */
+export const endedRun = ({ workflowId, runId, startTime, closeTime, status }: WorkflowExecutionDescription) => ({
+  workflow_id: workflowId,
+  run_id: runId,
+  ended_as: status.name.toLowerCase(),
+  ran_from: startTime.toISOString(),
+  ran_until: closeTime?.toISOString() ?? null,
+});
 
 /** The gRPC status NOT_FOUND. */
 const notFound = 5;

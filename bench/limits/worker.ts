@@ -47,7 +47,7 @@ export const startGovernedWorker = async (options: GovernedWorkerOptions): Promi
   const running = worker.run();
   const governor = createProviderGovernor({
     limits,
-    link: createGovernorLink(client, taskQueue),
+    link: createGovernorLink({ client, taskQueue, onBegunAnew: () => undefined }),
     metrics: createGovernorMetrics(new Registry()),
     name: workerIdentity(),
     onError: () => undefined, // it is tried again

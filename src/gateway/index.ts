@@ -93,7 +93,7 @@ export const startGateway = async ({
     ...createWorkPorts({ ...onQueue, onError, eagerStarts }, config),
     webhooks: createWebhooks(client),
     providers: createProviders({ ...onQueue, limits: config.limits }),
-    budgets: createBudgets({ ...onQueue, budgets: config.tenantBudgets }),
+    budgets: createBudgets({ ...onQueue, budgets: config.tenantBudgets, onBegunAnew: logger.warn.bind(logger) }),
     checkpoints: createCheckpoints({ client, replayer, retention: config.retention }),
     exports: createExports({ client, replayer }),
     bus,

@@ -30,7 +30,7 @@ const record = async (): Promise<void> => {
   const [one, other] = ['one', 'other'].map((name) =>
     createTenantBudgets({
       budgets: { acme: limits },
-      link: createBudgetLink(client, taskQueue),
+      link: createBudgetLink({ client, taskQueue, onBegunAnew: () => undefined }),
       metrics: createBudgetMetrics(new Registry(), () => true),
       name,
       onError: (error) => {
