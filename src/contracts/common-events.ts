@@ -1,20 +1,40 @@
 import { z } from 'zod';
 import { feedbackAnswerSchema, feedbackRequestSchema } from './feedback.js';
-import { waitingSchema } from './work.js';
+import { type Kind, waitingSchema } from './work.js';
 
 const at = z.iso.datetime();
 
-/** Durable events that several kinds of work have in common (spec 10 "Session"). */
-export const waitingEventSchema = z.strictObject({ event: z.literal('waiting'), data: waitingSchema.nullable() });
-export const logEventSchema = z.strictObject({
+const waitingEventSchema = z.strictObject({ event: z.literal('waiting'), data: waitingSchema.nullable() });
+const logEventSchema = z.strictObject({
   event: z.literal('log'),
   data: z.strictObject({ at, message: z.string() }),
 });
 /** The work went back to an earlier point and goes on from there (spec 07 "Restore"). */
-export const restoredEventSchema = z.strictObject({
+const restoredEventSchema = z.strictObject({
   event: z.literal('restored'),
   data: z.strictObject({ at, checkpoint: z.number().int().min(0), reason: z.string(), by: z.string() }),
 });
+/** Durable events that every kind of work has (spec 10 "Session"), beside its states and its end. */
+export const commonEvents = [waitingEventSchema, restoredEventSchema, logEventSchema] as const;
+
+/** A step of the machine of a kind of work; `more` is what else it tells then. */
+export const stateEventSchema = <K extends Kind, S extends z.ZodType, M extends z.ZodRawShape>(
+  kind: K,
+  state: S,
+  more: M,
+) =>
+  z.strictObject({
+    event: z.literal('state'),
+    data: z.strictObject({
+      at,
+      machine: z.literal(kind),
+      from: state,
+      to: state,
+      on: z.string(),
+      actions: z.array(z.string()),
+      ...more,
+    }),
+  });
 export const feedbackRequestedEventSchema = z.strictObject({
   event: z.literal('feedback_requested'),
   data: z.strictObject({ at, request: feedbackRequestSchema }),

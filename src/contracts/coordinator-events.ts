@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import {
+  commonEvents,
   feedbackReceivedEventSchema,
   feedbackRequestedEventSchema,
-  logEventSchema,
   type Numbered,
-  restoredEventSchema,
-  waitingEventSchema,
+  stateEventSchema,
 } from './common-events.js';
 import { coordinatorAnswerSchema } from './coordinator.js';
 import {
@@ -43,17 +42,7 @@ export type DistributedFeedback = z.infer<typeof distributedFeedbackSchema>;
 /** Durable events of a coordinator (spec 06, 10), numbered from 1 without holes: a pure function of its history. */
 export const coordinatorEventSchema = z
   .discriminatedUnion('event', [
-    z.strictObject({
-      event: z.literal('state'),
-      data: z.strictObject({
-        at,
-        machine: z.literal('coordinator'),
-        from: coordinatorStateSchema,
-        to: coordinatorStateSchema,
-        on: z.string(),
-        actions: z.array(z.string()),
-      }),
-    }),
+    stateEventSchema('coordinator', coordinatorStateSchema, {}),
     z.strictObject({
       event: z.literal('run'),
       data: coordinatedRunSchema.extend({ at, reason: z.string().optional() }),
@@ -65,9 +54,7 @@ export const coordinatorEventSchema = z
       event: z.literal('feedback_received'),
       data: z.union([distributedFeedbackSchema, feedbackReceivedEventSchema.shape.data]),
     }),
-    waitingEventSchema,
-    restoredEventSchema,
-    logEventSchema,
+    ...commonEvents,
     z.strictObject({ event: z.literal('final'), data: coordinatorResultSchema }),
   ])
   .meta({ id: 'CoordinatorEvent' });

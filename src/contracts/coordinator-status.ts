@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { coordinatorStateNames } from '../domain/coordinator/state-names.js';
+import { coordinatorStateNames, runStatuses } from '../domain/coordinator/state-names.js';
 import { coordinatorAnswerSchema } from './coordinator.js';
 import { feedbackRequestIdSchema, feedbackRequestSchema, feedbackSchema, feedbackTypeSchema } from './feedback.js';
-import { lifecycleSchema, linksSchema, spendSchema, waitingSchema, workIdSchema } from './work.js';
+import { spendSchema, waitingSchema } from './work.js';
+import { statusEnd, statusHead } from './work-status.js';
 
 export const coordinatorIdSchema = z
   .string()
@@ -13,16 +14,7 @@ export const coordinatorStateSchema = z.enum(coordinatorStateNames);
 export type CoordinatorStateName = z.infer<typeof coordinatorStateSchema>;
 
 /** What a run is to its coordinator: as the run says, or what the coordinator could not do with it. */
-export const coordinatedStatuses = [
-  'pending',
-  'in_progress',
-  'completed',
-  'awaiting_feedback',
-  'error',
-  'cancelled',
-  'unknown',
-  'resume_failed',
-] as const;
+export const coordinatedStatuses = [...runStatuses, 'unknown', 'resume_failed'] as const;
 export const coordinatedStatusSchema = z.enum(coordinatedStatuses);
 export type CoordinatedStatus = z.infer<typeof coordinatedStatusSchema>;
 
@@ -149,12 +141,7 @@ export type CoordinatorReports = z.infer<typeof coordinatorReportsSchema>;
 /** GET /v1/coordinators/{id} (spec 10). */
 export const coordinatorStatusSchema = z
   .strictObject({
-    id: workIdSchema,
-    kind: z.literal('coordinator'),
-    tenant: z.string(),
-    labels: z.record(z.string(), z.string()),
-    lifecycle: lifecycleSchema,
-    state: coordinatorStateSchema,
+    ...statusHead('coordinator', coordinatorStateSchema),
     coordinator_id: coordinatorIdSchema,
     total_runs: count,
     runs: z.array(coordinatedRunSchema),
@@ -174,10 +161,8 @@ export const coordinatorStatusSchema = z
     spend: spendSchema.meta({
       description: 'Of the coordinator itself, which asks no model: its runs have their own.',
     }),
+    ...statusEnd,
     dropped_events: count.meta({ description: 'Events that came where nothing takes them.' }),
-    started_at: z.iso.datetime(),
-    ended_at: z.iso.datetime().nullable(),
-    links: linksSchema,
   })
   .meta({ id: 'CoordinatorStatus' });
 export type CoordinatorStatus = z.infer<typeof coordinatorStatusSchema>;

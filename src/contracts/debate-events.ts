@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import {
+  commonEvents,
   feedbackReceivedEventSchema,
   feedbackRequestedEventSchema,
-  logEventSchema,
   type Numbered,
-  waitingEventSchema,
-  restoredEventSchema,
+  stateEventSchema,
 } from './common-events.js';
 import { roleSchema } from './debate.js';
 import {
@@ -27,18 +26,7 @@ const at = z.iso.datetime();
 /** Durable events of a debate (spec 02, 09, 10), numbered from 1 without holes: a pure function of its history. */
 export const debateEventSchema = z
   .discriminatedUnion('event', [
-    z.strictObject({
-      event: z.literal('state'),
-      data: z.strictObject({
-        at,
-        machine: z.literal('debate'),
-        from: debateStateSchema,
-        to: debateStateSchema,
-        on: z.string(),
-        actions: z.array(z.string()),
-        pass: z.number().int().min(0),
-      }),
-    }),
+    stateEventSchema('debate', debateStateSchema, { pass: z.number().int().min(0) }),
     z.strictObject({ event: z.literal('tags'), data: z.strictObject({ at, tags: z.array(tagSchema) }) }),
     z.strictObject({ event: z.literal('statement'), data: statementSchema }),
     z.strictObject({
@@ -94,9 +82,7 @@ export const debateEventSchema = z
     }),
     feedbackRequestedEventSchema,
     feedbackReceivedEventSchema,
-    waitingEventSchema,
-    restoredEventSchema,
-    logEventSchema,
+    ...commonEvents,
     z.strictObject({ event: z.literal('final'), data: debateResultSchema }),
     z.strictObject({ event: z.literal('error'), data: debateErrorSchema.extend({ at }) }),
   ])

@@ -6,16 +6,8 @@ import { approvalSchema } from './feedback.js';
 import { findingSchema } from './finding.js';
 import { memoryReportSchema, tagSchema, traceDecisions } from './memory.js';
 import { planSchema, taskSchema } from './plan.js';
-import {
-  lifecycleSchema,
-  linksSchema,
-  mayHelpSchema,
-  spendSchema,
-  timeUsedField,
-  waitingSchema,
-  workIdSchema,
-  shareSchema,
-} from './work.js';
+import { mayHelpSchema, spendSchema, timeUsedField, waitingSchema, shareSchema } from './work.js';
+import { statusEnd, statusHead } from './work-status.js';
 
 export const debateStateSchema = z.enum(debateStateNames);
 export type DebateStateName = z.infer<typeof debateStateSchema>;
@@ -145,12 +137,7 @@ export const roleStatusSchema = z
 /** GET /v1/debates/{id} (spec 10). */
 export const debateStatusSchema = z
   .strictObject({
-    id: workIdSchema,
-    kind: z.literal('debate'),
-    tenant: z.string(),
-    labels: z.record(z.string(), z.string()),
-    lifecycle: lifecycleSchema,
-    state: debateStateSchema,
+    ...statusHead('debate', debateStateSchema),
     task: z.string(),
     workspace: z.strictObject({ path: z.string(), locks: locksSchema }),
     limits: debateLimitsSchema,
@@ -178,10 +165,7 @@ export const debateStatusSchema = z
     error: debateErrorSchema.nullable(),
     spend: spendSchema,
     time: timeUsedField,
-    dropped_events: z.number().int().meta({ description: 'Events that came where the machine takes none.' }),
-    started_at: z.iso.datetime(),
-    ended_at: z.iso.datetime().nullable(),
-    links: linksSchema,
+    ...statusEnd,
   })
   .meta({ id: 'DebateStatus' });
 export type DebateStatus = z.infer<typeof debateStatusSchema>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { logEventSchema, type Numbered, waitingEventSchema, restoredEventSchema } from './common-events.js';
+import { commonEvents, type Numbered, stateEventSchema } from './common-events.js';
 import {
   barrierStatusSchema,
   fanInScoreSchema,
@@ -15,17 +15,7 @@ const at = z.iso.datetime();
 /** Durable events of a fan-out (spec 03, 09), numbered from 1 without holes: a pure function of its history. */
 export const fanOutEventSchema = z
   .discriminatedUnion('event', [
-    z.strictObject({
-      event: z.literal('state'),
-      data: z.strictObject({
-        at,
-        machine: z.literal('fan-out'),
-        from: fanOutStateSchema,
-        to: fanOutStateSchema,
-        on: z.string(),
-        actions: z.array(z.string()),
-      }),
-    }),
+    stateEventSchema('fan-out', fanOutStateSchema, {}),
     z.strictObject({
       event: z.literal('task'),
       data: z.strictObject({
@@ -49,9 +39,7 @@ export const fanOutEventSchema = z
         quality: fanInScoreSchema.nullable(),
       }),
     }),
-    waitingEventSchema,
-    restoredEventSchema,
-    logEventSchema,
+    ...commonEvents,
     z.strictObject({ event: z.literal('final'), data: fanOutResultSchema }),
     z.strictObject({ event: z.literal('error'), data: fanOutErrorSchema.extend({ at }) }),
   ])

@@ -2,16 +2,8 @@ import { z } from 'zod';
 import { fanOutStateNames } from '../domain/fan-out/state-names.js';
 import { artifactSchema } from './artifact.js';
 import { barrierPolicySchema, fanInPolicySchema, fanOutStrategies, queueOverflows } from './fan-out.js';
-import {
-  lifecycleSchema,
-  linksSchema,
-  mayHelpSchema,
-  spendSchema,
-  waitingSchema,
-  workIdSchema,
-  shareSchema,
-  timeUsedField,
-} from './work.js';
+import { mayHelpSchema, spendSchema, waitingSchema, shareSchema, timeUsedField } from './work.js';
+import { statusEnd, statusHead } from './work-status.js';
 
 export const fanOutStateSchema = z.enum(fanOutStateNames);
 export type FanOutStateName = z.infer<typeof fanOutStateSchema>;
@@ -157,12 +149,7 @@ export type FanOutError = z.infer<typeof fanOutErrorSchema>;
 /** GET /v1/fan-outs/{id} (spec 10). */
 export const fanOutStatusSchema = z
   .strictObject({
-    id: workIdSchema,
-    kind: z.literal('fan-out'),
-    tenant: z.string(),
-    labels: z.record(z.string(), z.string()),
-    lifecycle: lifecycleSchema,
-    state: fanOutStateSchema,
+    ...statusHead('fan-out', fanOutStateSchema),
     fan_out: z.strictObject({
       strategy: z.enum(fanOutStrategies),
       max_concurrent: z.number().int(),
@@ -178,10 +165,7 @@ export const fanOutStatusSchema = z
     error: fanOutErrorSchema.nullable(),
     spend: spendSchema,
     time: timeUsedField,
-    dropped_events: z.number().int(),
-    started_at: z.iso.datetime(),
-    ended_at: z.iso.datetime().nullable(),
-    links: linksSchema,
+    ...statusEnd,
   })
   .meta({ id: 'FanOutStatus' });
 export type FanOutStatus = z.infer<typeof fanOutStatusSchema>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { logEventSchema, type Numbered, waitingEventSchema, restoredEventSchema } from './common-events.js';
+import { commonEvents, type Numbered, stateEventSchema } from './common-events.js';
 import {
   critiqueSchema,
   refinementErrorSchema,
@@ -14,18 +14,7 @@ const version = z.number().int().min(1);
 /** Durable events of a refinement (spec 04, 09), numbered from 1 without holes: a pure function of its history. */
 export const refinementEventSchema = z
   .discriminatedUnion('event', [
-    z.strictObject({
-      event: z.literal('state'),
-      data: z.strictObject({
-        at,
-        machine: z.literal('refinement'),
-        from: refinementStateSchema,
-        to: refinementStateSchema,
-        on: z.string(),
-        actions: z.array(z.string()),
-        iteration: z.number().int().min(0),
-      }),
-    }),
+    stateEventSchema('refinement', refinementStateSchema, { iteration: z.number().int().min(0) }),
     z.strictObject({
       event: z.literal('version'),
       data: z.strictObject({
@@ -50,9 +39,7 @@ export const refinementEventSchema = z
         spend: spendSchema,
       }),
     }),
-    waitingEventSchema,
-    restoredEventSchema,
-    logEventSchema,
+    ...commonEvents,
     z.strictObject({ event: z.literal('final'), data: refinementResultSchema }),
     z.strictObject({ event: z.literal('error'), data: refinementErrorSchema.extend({ at }) }),
   ])

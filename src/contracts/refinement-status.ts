@@ -3,16 +3,8 @@ import { refinementStateNames } from '../domain/refinement/state-names.js';
 import { issueSchema } from './debate-status.js';
 import { loopControlSchema, refinementOutputSchema } from './refinement.js';
 import { criterionSchema } from './rubric.js';
-import {
-  lifecycleSchema,
-  linksSchema,
-  mayHelpSchema,
-  spendSchema,
-  waitingSchema,
-  workIdSchema,
-  shareSchema,
-  timeUsedField,
-} from './work.js';
+import { mayHelpSchema, spendSchema, waitingSchema, shareSchema, timeUsedField } from './work.js';
+import { statusEnd, statusHead } from './work-status.js';
 
 export const refinementStateSchema = z.enum(refinementStateNames);
 export type RefinementStateName = z.infer<typeof refinementStateSchema>;
@@ -103,12 +95,7 @@ export const refinementAgentSchema = z
 /** GET /v1/refinements/{id} (spec 10). */
 export const refinementStatusSchema = z
   .strictObject({
-    id: workIdSchema,
-    kind: z.literal('refinement'),
-    tenant: z.string(),
-    labels: z.record(z.string(), z.string()),
-    lifecycle: lifecycleSchema,
-    state: refinementStateSchema,
+    ...statusHead('refinement', refinementStateSchema),
     task: z.string(),
     agents: z.array(refinementAgentSchema),
     rubric: z.array(criterionSchema).meta({ description: 'With weights that sum to 1.' }),
@@ -125,10 +112,7 @@ export const refinementStatusSchema = z
     error: refinementErrorSchema.nullable(),
     spend: spendSchema,
     time: timeUsedField,
-    dropped_events: z.number().int().meta({ description: 'Events that came where the machine takes none.' }),
-    started_at: z.iso.datetime(),
-    ended_at: z.iso.datetime().nullable(),
-    links: linksSchema,
+    ...statusEnd,
   })
   .meta({ id: 'RefinementStatus' });
 export type RefinementStatus = z.infer<typeof refinementStatusSchema>;

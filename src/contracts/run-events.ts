@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import {
+  commonEvents,
   feedbackReceivedEventSchema,
   feedbackRequestedEventSchema,
-  logEventSchema,
   type Numbered,
-  restoredEventSchema,
-  waitingEventSchema,
+  stateEventSchema,
 } from './common-events.js';
 import { runStepKinds } from './run.js';
 import { runErrorSchema, runResultSchema, runStateSchema, runStepStateSchema } from './run-status.js';
@@ -16,19 +15,7 @@ const at = z.iso.datetime();
 /** Durable events of a run (spec 06, 09), numbered from 1 without holes: a pure function of its history. */
 export const runEventSchema = z
   .discriminatedUnion('event', [
-    z.strictObject({
-      event: z.literal('state'),
-      data: z.strictObject({
-        at,
-        machine: z.literal('run'),
-        from: runStateSchema,
-        to: runStateSchema,
-        on: z.string(),
-        actions: z.array(z.string()),
-        phase: z.string(),
-        step: z.string(),
-      }),
-    }),
+    stateEventSchema('run', runStateSchema, { phase: z.string(), step: z.string() }),
     z.strictObject({
       event: z.literal('step'),
       data: z.strictObject({
@@ -53,9 +40,7 @@ export const runEventSchema = z
       event: z.literal('feedback_expired'),
       data: z.strictObject({ at, request_id: z.string(), counts_as: z.string() }),
     }),
-    waitingEventSchema,
-    restoredEventSchema,
-    logEventSchema,
+    ...commonEvents,
     z.strictObject({ event: z.literal('final'), data: runResultSchema }),
     z.strictObject({ event: z.literal('error'), data: runErrorSchema.extend({ at }) }),
   ])

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { runStateNames } from '../domain/run/state-names.js';
 import { approvalSchema, feedbackSchema, refusedFeedbackSchema } from './feedback.js';
 import { runStepKinds } from './run.js';
-import { lifecycleSchema, linksSchema, spendSchema, timeUsedField, waitingSchema, workIdSchema } from './work.js';
+import { spendSchema, timeUsedField, waitingSchema, workIdSchema } from './work.js';
+import { statusEnd, statusHead } from './work-status.js';
 
 export const runStateSchema = z.enum(runStateNames);
 export type RunStateName = z.infer<typeof runStateSchema>;
@@ -99,12 +100,7 @@ export type RunFeedback = z.infer<typeof runFeedbackSchema>;
 /** GET /v1/runs/{id} (spec 06, 10). */
 export const runStatusSchema = z
   .strictObject({
-    id: workIdSchema,
-    kind: z.literal('run'),
-    tenant: z.string(),
-    labels: z.record(z.string(), z.string()),
-    lifecycle: lifecycleSchema,
-    state: runStateSchema,
+    ...statusHead('run', runStateSchema),
     work_id: z.string(),
     workspace: z.strictObject({
       path: z.string().nullable().meta({ description: 'The folder of the run; null: it is not there yet.' }),
@@ -130,10 +126,7 @@ export const runStatusSchema = z
       .meta({ description: 'Why the last step failed, until it is done again or skipped.' }),
     spend: spendSchema,
     time: timeUsedField,
-    dropped_events: z.number().int().meta({ description: 'Events that came where the machine takes none.' }),
-    started_at: z.iso.datetime(),
-    ended_at: z.iso.datetime().nullable(),
-    links: linksSchema,
+    ...statusEnd,
   })
   .meta({ id: 'RunStatus' });
 export type RunStatus = z.infer<typeof runStatusSchema>;

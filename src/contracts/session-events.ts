@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { logEventSchema, type Numbered, waitingEventSchema, restoredEventSchema } from './common-events.js';
+import { commonEvents, type Numbered, stateEventSchema } from './common-events.js';
 import { tierSchema } from './session.js';
 import { laneStateSchema, provisionalSchema, sessionErrorSchema, sessionResultSchema } from './session-status.js';
 import { spendSchema } from './work.js';
@@ -9,18 +9,7 @@ const at = z.iso.datetime();
 /** Durable events of a session (spec 01, 09, 10). */
 export const sessionEventSchema = z
   .discriminatedUnion('event', [
-    z.strictObject({
-      event: z.literal('state'),
-      data: z.strictObject({
-        at,
-        machine: z.literal('session'),
-        from: z.string(),
-        to: z.string(),
-        on: z.string(),
-        actions: z.array(z.string()),
-        agreement: z.number(),
-      }),
-    }),
+    stateEventSchema('session', z.string(), { agreement: z.number() }),
     z.strictObject({
       event: z.literal('lane'),
       data: z.strictObject({
@@ -48,13 +37,11 @@ export const sessionEventSchema = z
       }),
     }),
     z.strictObject({ event: z.literal('final'), data: sessionResultSchema }),
-    waitingEventSchema,
-    restoredEventSchema,
+    ...commonEvents,
     z.strictObject({
       event: z.literal('budget'),
       data: z.looseObject({ at, action: z.string(), lane_id: z.string().optional() }),
     }),
-    logEventSchema,
     z.strictObject({ event: z.literal('error'), data: sessionErrorSchema.extend({ at }) }),
   ])
   .meta({ id: 'SessionEvent' });

@@ -2,16 +2,8 @@ import { z } from 'zod';
 import { laneStateNames } from '../domain/lane-state-names.js';
 import { sessionStateNames } from '../domain/session/state-names.js';
 import { windowSchema } from './frames.js';
-import {
-  lifecycleSchema,
-  linksSchema,
-  mayHelpSchema,
-  spendSchema,
-  startedSchema,
-  waitingSchema,
-  workIdSchema,
-  shareSchema,
-} from './work.js';
+import { mayHelpSchema, spendSchema, startedSchema, waitingSchema, shareSchema } from './work.js';
+import { statusEnd, statusHead } from './work-status.js';
 import { reconciliationSchema, tierSchema } from './session.js';
 
 export const sessionStateSchema = z.enum(sessionStateNames);
@@ -117,12 +109,7 @@ export type SessionErrorBody = z.infer<typeof sessionErrorSchema>;
 
 export const sessionStatusSchema = z
   .strictObject({
-    id: workIdSchema,
-    kind: z.literal('session'),
-    tenant: z.string(),
-    labels: z.record(z.string(), z.string()),
-    lifecycle: lifecycleSchema,
-    state: sessionStateSchema,
+    ...statusHead('session', sessionStateSchema),
     prompt: z.string(),
     profile: z.enum(['full', 'simple']),
     lanes: z.array(laneStatusSchema),
@@ -133,10 +120,7 @@ export const sessionStatusSchema = z
     result: sessionResultSchema.nullable(),
     error: sessionErrorSchema.nullable(),
     spend: spendSchema,
-    dropped_events: z.number().int().meta({ description: 'Events that came where the machine takes none.' }),
-    started_at: z.iso.datetime(),
-    ended_at: z.iso.datetime().nullable(),
-    links: linksSchema,
+    ...statusEnd,
   })
   .meta({ id: 'SessionStatus' });
 export type SessionStatus = z.infer<typeof sessionStatusSchema>;

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { accountLevels, budgetSteps, budgetUnits } from '../domain/ledger/state.js';
 import {
+  commonEvents,
   feedbackReceivedEventSchema,
   feedbackRequestedEventSchema,
-  logEventSchema,
   type Numbered,
-  restoredEventSchema,
-  waitingEventSchema,
+  stateEventSchema,
 } from './common-events.js';
 import {
   agentErrorSchema,
@@ -30,17 +29,7 @@ const askedFor = {
 /** Durable events of a team (spec 05, 09), numbered from 1 without holes: a pure function of its history. */
 export const teamEventSchema = z
   .discriminatedUnion('event', [
-    z.strictObject({
-      event: z.literal('state'),
-      data: z.strictObject({
-        at,
-        machine: z.literal('team'),
-        from: teamStateSchema,
-        to: teamStateSchema,
-        on: z.string(),
-        actions: z.array(z.string()),
-      }),
-    }),
+    stateEventSchema('team', teamStateSchema, {}),
     z.strictObject({
       event: z.literal('agent'),
       data: z.strictObject({
@@ -89,9 +78,7 @@ export const teamEventSchema = z
     }),
     feedbackRequestedEventSchema.extend({ data: feedbackRequestedEventSchema.shape.data.extend(askedFor) }),
     feedbackReceivedEventSchema.extend({ data: feedbackReceivedEventSchema.shape.data.extend(askedFor) }),
-    waitingEventSchema,
-    restoredEventSchema,
-    logEventSchema,
+    ...commonEvents,
     z.strictObject({ event: z.literal('final'), data: teamResultSchema }),
     z.strictObject({ event: z.literal('error'), data: teamErrorSchema.extend({ at }) }),
   ])

@@ -3,15 +3,8 @@ import { approvalSchema } from './feedback.js';
 import { budgetSteps } from '../domain/ledger/state.js';
 import { agentStateNames, teamStateNames } from '../domain/team/state-names.js';
 import { contextCategorySchema } from './team.js';
-import {
-  lifecycleSchema,
-  linksSchema,
-  mayHelpSchema,
-  spendSchema,
-  timeUsedField,
-  waitingSchema,
-  workIdSchema,
-} from './work.js';
+import { mayHelpSchema, spendSchema, timeUsedField, waitingSchema } from './work.js';
+import { statusEnd, statusHead } from './work-status.js';
 
 export const agentStateSchema = z.enum(agentStateNames);
 export type AgentStateName = z.infer<typeof agentStateSchema>;
@@ -252,12 +245,7 @@ export type TeamError = z.infer<typeof teamErrorSchema>;
 /** GET /v1/teams/{id} (spec 10). */
 export const teamStatusSchema = z
   .strictObject({
-    id: workIdSchema,
-    kind: z.literal('team'),
-    tenant: z.string(),
-    labels: z.record(z.string(), z.string()),
-    lifecycle: lifecycleSchema,
-    state: teamStateSchema,
+    ...statusHead('team', teamStateSchema),
     keep_open: z.boolean(),
     closed: z.boolean().meta({ description: 'Nobody from outside adds to it or asks any more.' }),
     subagents_enabled: z.boolean(),
@@ -287,10 +275,8 @@ export const teamStatusSchema = z
     result: teamResultSchema.nullable(),
     error: teamErrorSchema.nullable(),
     spend: spendSchema,
+    ...statusEnd,
     dropped_events: count.meta({ description: 'What came for a turn that had ended.' }),
-    started_at: z.iso.datetime(),
-    ended_at: z.iso.datetime().nullable(),
-    links: linksSchema,
   })
   .meta({ id: 'TeamStatus' });
 export type TeamStatus = z.infer<typeof teamStatusSchema>;

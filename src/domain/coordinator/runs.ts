@@ -4,17 +4,8 @@ import { feedbackOptions } from '../feedback.js';
 import { iso } from '../instant.js';
 import { sha256 } from '../sha256.js';
 import type { RunWord } from './effects.js';
+import { runStatuses } from './state-names.js';
 import type { CoordinatorSetup, PlannedRun, TrackedRun } from './state.js';
-
-type Said = Exclude<CoordinatedStatus, 'unknown' | 'resume_failed'>;
-const statusesOfRuns: readonly Said[] = [
-  'pending',
-  'in_progress',
-  'completed',
-  'awaiting_feedback',
-  'error',
-  'cancelled',
-];
 
 /** What a coordinator does not wait for: where a run stands still, and what it can learn nothing more of (details 5.1). */
 const stops: readonly CoordinatedStatus[] = [
@@ -83,7 +74,7 @@ const unknown = (reason: string): Standing => ({ status: 'unknown', request: nul
 /** Where a run stands by its own word; `failed` is `error`, and a status that nobody knows is unknown (details 5.1). */
 const standing = (setup: CoordinatorSetup, runId: string, word: RunWord, now: number): Standing => {
   const said = word.status === 'failed' ? 'error' : word.status;
-  const status = statusesOfRuns.find((known) => known === said);
+  const status = runStatuses.find((known) => known === said);
   if (!status) return unknown(`says that it is ${JSON.stringify(said.slice(0, 60))}, which no run can be`);
   if (status === 'awaiting_feedback' && !word.request) return unknown('awaits feedback, but does not say on what');
   if (status === 'awaiting_feedback') return { status, request: word.request, error: null, reason: null };
