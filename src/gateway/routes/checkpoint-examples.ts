@@ -1,7 +1,8 @@
 import type { Checkpoint, CheckpointItem } from '../../contracts/checkpoint.js';
 import type { Restored } from '../../contracts/time-travel.js';
 import type { Kind } from '../../contracts/work.js';
-import { collectionOf } from '../../links.js';
+import { urlsOf } from '../../links.js';
+import { exampleLinks } from './example-links.js';
 
 export const checkpointItemExample = (id: string, kind: Kind): CheckpointItem => ({
   checkpoint_id: '6f1c2a54-8f0b-4c3e-9d52-0b6d3c1a7e11',
@@ -20,9 +21,7 @@ export const restoreExample = (id: string, kind: Kind): Restored => ({
   kind,
   checkpoint: 2,
   temporal_run_id: '019347b2-5c1d-7a3e-8b54-2f6d9c1e7a02',
-  status_url: `/v1/${collectionOf(kind)}/${id}`,
-  events_url: `/v1/${collectionOf(kind)}/${id}/events`,
-  web_ui_url: `http://127.0.0.1:8233/namespaces/default/workflows/${id}`,
+  ...urlsOf(exampleLinks(kind, id)),
 });
 
 export const checkpointExample = (id: string, kind: Kind): Checkpoint => ({

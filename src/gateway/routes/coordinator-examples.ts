@@ -6,17 +6,15 @@ import type {
   CoordinatorStatus,
 } from '../../contracts/coordinator-status.js';
 import { promptOf } from '../../domain/coordinator/prompt.js';
+import { urlsOf } from '../../links.js';
+import { exampleLinks } from './example-links.js';
 import { openRunExample, releaseOptions } from './run-examples.js';
 
 // One story for the whole document: one of three runs is done, one asks for an approval, and one has failed.
 const id = 'coordinator-01JD8W3Z4X5Y6Z7A8B9C0D1E2F';
 const at = '2026-11-21T10:00:00.000Z';
 const later = '2026-11-21T10:02:00.000Z';
-const links = {
-  self: `/v1/coordinators/${id}`,
-  events: `/v1/coordinators/${id}/events`,
-  web_ui: `http://127.0.0.1:8233/namespaces/default/workflows/${id}`,
-};
+const links = exampleLinks('coordinator', id);
 
 const { work_id: _, ...plan } = openRunExample;
 export const openCoordinatorExample: OpenCoordinatorBody = {
@@ -28,9 +26,7 @@ export const openCoordinatorExample: OpenCoordinatorBody = {
 export const coordinatorStartedExample: CoordinatorStarted = {
   id,
   kind: 'coordinator',
-  status_url: links.self,
-  events_url: links.events,
-  web_ui_url: links.web_ui,
+  ...urlsOf(links),
 };
 
 const request_id = 'fr-20261121-0a1b2c';

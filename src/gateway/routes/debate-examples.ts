@@ -1,14 +1,12 @@
 import type { DebateStarted, OpenDebateBody } from '../../contracts/debate.js';
 import type { DebateStatus } from '../../contracts/debate-status.js';
+import { urlsOf } from '../../links.js';
+import { exampleLinks } from './example-links.js';
 
 // One story for the whole document: the plan is agreed on in one pass and runs.
 const id = 'debate-01JD8W3Z4X5Y6Z7A8B9C0D1E2F';
 const at = '2026-11-21T10:00:00.000Z';
-const links = {
-  self: `/v1/debates/${id}`,
-  events: `/v1/debates/${id}/events`,
-  web_ui: `http://127.0.0.1:8233/namespaces/default/workflows/${id}`,
-};
+const links = exampleLinks('debate', id);
 const roles = ['analyst', 'solution', 'critic', 'security', 'optimizer'] as const;
 
 const says = (position: string, more = ''): OpenDebateBody['roles']['analyst'] => ({
@@ -33,9 +31,7 @@ export const openDebateExample: OpenDebateBody = {
 export const debateStartedExample: DebateStarted = {
   id,
   kind: 'debate',
-  status_url: links.self,
-  events_url: links.events,
-  web_ui_url: links.web_ui,
+  ...urlsOf(links),
 };
 
 const vote = (role: (typeof roles)[number], weight: number): DebateStatus['votes'][number] => ({

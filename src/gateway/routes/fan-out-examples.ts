@@ -1,14 +1,12 @@
 import type { FanOutStarted, OpenFanOutBody } from '../../contracts/fan-out.js';
 import type { FanOutStatus } from '../../contracts/fan-out-status.js';
+import { urlsOf } from '../../links.js';
+import { exampleLinks } from './example-links.js';
 
 // One story for the whole document: two researchers, one answer is in.
 const id = '7d3f1c52-8a55-4b61-9a0e-0c9f6f1f2a11';
 const at = '2026-11-21T10:00:00.000Z';
-const links = {
-  self: `/v1/fan-outs/${id}`,
-  events: `/v1/fan-outs/${id}/events`,
-  web_ui: `http://127.0.0.1:8233/namespaces/default/workflows/${id}`,
-};
+const links = exampleLinks('fan-out', id);
 
 export const openFanOutExample: OpenFanOutBody = {
   workflow_id: id,
@@ -38,9 +36,7 @@ export const openFanOutExample: OpenFanOutBody = {
 export const fanOutStartedExample: FanOutStarted = {
   id,
   kind: 'fan-out',
-  status_url: links.self,
-  events_url: links.events,
-  web_ui_url: links.web_ui,
+  ...urlsOf(links),
 };
 
 const task = {

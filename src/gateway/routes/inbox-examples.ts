@@ -1,4 +1,5 @@
 import type { InboxAnswered, InboxList } from '../../contracts/inbox.js';
+import { exampleLinks } from './example-links.js';
 
 const workId = 'debate-01JD8W3Z4X5Y6Z7A8B9C0D1E2F';
 
@@ -41,11 +42,7 @@ export const inboxListExample: InboxList = {
       may_answer: null,
       may_not_approve: 'olga',
       asked_before: 0,
-      links: {
-        self: `/v1/debates/${workId}`,
-        events: `/v1/debates/${workId}/events`,
-        web_ui: `http://127.0.0.1:8233/namespaces/default/workflows/${workId}`,
-      },
+      links: exampleLinks('debate', workId),
     },
   ],
   open: 1,

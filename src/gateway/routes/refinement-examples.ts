@@ -1,14 +1,12 @@
 import type { OpenRefinementBody, RefinementStarted } from '../../contracts/refinement.js';
 import type { RefinementStatus } from '../../contracts/refinement-status.js';
+import { urlsOf } from '../../links.js';
+import { exampleLinks } from './example-links.js';
 
 // One story for the whole document: the second version is good enough.
 const id = 'refinement-01JD8W3Z4X5Y6Z7A8B9C0D1E2F';
 const at = '2026-11-21T10:00:00.000Z';
-const links = {
-  self: `/v1/refinements/${id}`,
-  events: `/v1/refinements/${id}/events`,
-  web_ui: `http://127.0.0.1:8233/namespaces/default/workflows/${id}`,
-};
+const links = exampleLinks('refinement', id);
 const drafts = ['Faster orders.', 'Orders load in half the time.'] as const;
 
 export const openRefinementExample: OpenRefinementBody = {
@@ -38,9 +36,7 @@ export const openRefinementExample: OpenRefinementBody = {
 export const refinementStartedExample: RefinementStarted = {
   id,
   kind: 'refinement',
-  status_url: links.self,
-  events_url: links.events,
-  web_ui_url: links.web_ui,
+  ...urlsOf(links),
 };
 
 const critique = (score: number, improvement: number | null, feedback: string) => ({

@@ -1,15 +1,13 @@
 import type { OpenRunBody, RunStarted } from '../../contracts/run.js';
 import type { RunStatus } from '../../contracts/run-status.js';
+import { urlsOf } from '../../links.js';
+import { exampleLinks } from './example-links.js';
 
 // One story for the whole document: the tests pass, and a person is asked whether to release.
 const id = 'run-01JD8W3Z4X5Y6Z7A8B9C0D1E2F';
 const at = '2026-11-21T10:00:00.000Z';
 const later = '2026-11-21T10:00:04.000Z';
-const links = {
-  self: `/v1/runs/${id}`,
-  events: `/v1/runs/${id}/events`,
-  web_ui: `http://127.0.0.1:8233/namespaces/default/workflows/${id}`,
-};
+const links = exampleLinks('run', id);
 const free = { tokens: 0, usd: '0' };
 
 export const openRunExample: OpenRunBody = {
@@ -27,9 +25,7 @@ export const openRunExample: OpenRunBody = {
 export const runStartedExample: RunStarted = {
   id,
   kind: 'run',
-  status_url: links.self,
-  events_url: links.events,
-  web_ui_url: links.web_ui,
+  ...urlsOf(links),
 };
 
 const request_id = 'fr-20261121-0a1b2c';

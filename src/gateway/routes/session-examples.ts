@@ -1,13 +1,11 @@
 import type { SessionStarted, SessionStatus } from '../../contracts/session-status.js';
+import { urlsOf } from '../../links.js';
+import { exampleLinks } from './example-links.js';
 
 // One story for the whole document: two lanes answer, they agree, the session completes.
 const id = 'session-01JD8W3Z4X5Y6Z7A8B9C0D1E2F';
 const at = '2026-11-20T10:00:00.000Z';
-const links = {
-  self: `/v1/sessions/${id}`,
-  events: `/v1/sessions/${id}/events`,
-  web_ui: `http://127.0.0.1:8233/namespaces/default/workflows/${id}`,
-};
+const links = exampleLinks('session', id);
 
 export const openSessionExample = {
   prompt: 'Which colour?',
@@ -37,9 +35,7 @@ export const openSessionExample = {
 export const startedExample: SessionStarted = {
   id,
   kind: 'session',
-  status_url: links.self,
-  events_url: links.events,
-  web_ui_url: links.web_ui,
+  ...urlsOf(links),
 };
 
 const lane = (laneId: string, weight = 1): SessionStatus['lanes'][number] => ({

@@ -1,15 +1,13 @@
 import type { OpenTeamBody, TeamStarted } from '../../contracts/team.js';
 import type { AgentStatus, ContextInfo, PatternAnswer, TeamStatus } from '../../contracts/team-status.js';
+import { urlsOf } from '../../links.js';
+import { exampleLinks } from './example-links.js';
 
 // One story for the whole document: a lead has spawned a reader and waits for it.
 const id = 'team-01JD8W3Z4X5Y6Z7A8B9C0D1E2F';
 const at = '2026-11-21T10:00:00.000Z';
 const later = '2026-11-21T10:00:02.000Z';
-const links = {
-  self: `/v1/teams/${id}`,
-  events: `/v1/teams/${id}/events`,
-  web_ui: `http://127.0.0.1:8233/namespaces/default/workflows/${id}`,
-};
+const links = exampleLinks('team', id);
 const free = { tokens: 0, usd: '0' };
 
 export const openTeamExample: OpenTeamBody = {
@@ -31,9 +29,7 @@ export const openTeamExample: OpenTeamBody = {
 export const teamStartedExample: TeamStarted = {
   id,
   kind: 'team',
-  status_url: links.self,
-  events_url: links.events,
-  web_ui_url: links.web_ui,
+  ...urlsOf(links),
 };
 
 const agent: AgentStatus = {

@@ -4,7 +4,7 @@ import type { Started } from '../../contracts/work.js';
 import type { Json } from '../../contracts/frames.js';
 import { forkBodySchema, type ForkBody, restoreBodySchema, restoredSchema } from '../../contracts/time-travel.js';
 import { changedRequest } from '../../domain/change.js';
-import { collectionOf, linksOf } from '../../links.js';
+import { collectionOf, linksOf, urlsOf } from '../../links.js';
 import { parseWhole } from '../../parse.js';
 import { permit } from '../access.js';
 import { checkStored } from '../checkpoint-artifacts.js';
@@ -123,15 +123,7 @@ export const timeTravelRoutes = <
       const links = linksOf(ports.config, kind, id);
       return {
         status: 202,
-        body: {
-          id,
-          kind,
-          checkpoint,
-          temporal_run_id: runId,
-          status_url: links.self,
-          events_url: links.events,
-          web_ui_url: links.web_ui,
-        },
+        body: { id, kind, checkpoint, temporal_run_id: runId, ...urlsOf(links) },
         headers: { Location: links.self, ...(isReplayed && { 'Idempotent-Replayed': 'true' }) },
       };
     },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Json } from '../../contracts/frames.js';
 import type { Webhook } from '../../contracts/webhook.js';
 import type { Kind, Links, Started } from '../../contracts/work.js';
-import { collectionOf, linksOf } from '../../links.js';
+import { collectionOf, linksOf, urlsOf } from '../../links.js';
 import { codeOf, failSpan, openSpan, workContext } from '../../tracing.js';
 import { bodyHash, idForKey } from '../canonical.js';
 import { ProblemError } from '../problem.js';
@@ -110,7 +110,7 @@ export const workRoutes = <
       ports.metrics.started.inc({ kind });
       call.log.info({ [`${kind}_id`]: id, trace_id: setup.traceId }, `${kind} started`);
     }
-    const common = { id, kind, status_url: links.self, events_url: links.events, web_ui_url: links.web_ui };
+    const common = { id, kind, ...urlsOf(links) };
     return {
       answer: () => definition.answer(common, setup, ports),
       headers: { Location: links.self, ...(outcome === 'replayed' && { 'Idempotent-Replayed': 'true' }) },

@@ -3,6 +3,7 @@ import { type Kind, kindSchema, kinds, tenantSchema, workListSchema } from '../.
 import { collectionOf } from '../../links.js';
 import { textNumber } from '../query-number.js';
 import { type AnyRoute, route } from '../route.js';
+import { exampleLinks } from './example-links.js';
 
 const filters = {
   state: z
@@ -31,11 +32,7 @@ const exampleList = {
       summary: 'session: Which colour?',
       started_at: '2026-11-20T10:00:00.000Z',
       ended_at: '2026-11-20T10:00:02.000Z',
-      links: {
-        self: '/v1/sessions/session-01JD8W3Z4X5Y6Z7A8B9C0D1E2F',
-        events: '/v1/sessions/session-01JD8W3Z4X5Y6Z7A8B9C0D1E2F/events',
-        web_ui: 'http://127.0.0.1:8233/namespaces/default/workflows/session-01JD8W3Z4X5Y6Z7A8B9C0D1E2F',
-      },
+      links: exampleLinks('session', 'session-01JD8W3Z4X5Y6Z7A8B9C0D1E2F'),
     },
   ],
   next_cursor: null,
