@@ -15,9 +15,7 @@ import type { Finding } from '../src/contracts/finding.js';
 import type { Plan } from '../src/contracts/plan.js';
 import { ParleyError } from '../src/domain/errors.js';
 import { scanPlan } from '../src/domain/security-rules/index.js';
-import { toFailure } from '../src/failure.js';
 import { askRole, type AskedRole, type AskRoleInput } from './ask-role.js';
-import { beating } from './asking.js';
 import type { AuditPort } from './audit/port.js';
 import type { ExecutionPort, TaskInput, UndoneTask } from './execution/port.js';
 import { identityFaults } from './identity.js';
@@ -28,6 +26,7 @@ import type { Snapshot, SnapshotPort } from './snapshot/port.js';
 import type { ToldCallPorts } from './told-call.js';
 import { holdWorkspace, WorkspaceHolds } from './workspace-holds.js';
 import { resolveWorkspace, type WorkspaceRules } from './workspace.js';
+import { told } from './told.js';
 
 export interface DebatePorts extends ToldCallPorts {
   environment: Readonly<Record<string, string | undefined>>;
@@ -156,14 +155,3 @@ export const createDebateActivities = (ports: DebatePorts) => {
   };
 };
 export type DebateActivities = ReturnType<typeof createDebateActivities>;
-
-/** Beats while `work` goes on; its ParleyError keeps its code and its word on whether to try again. */
-const told = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
-  await beating(async (signal) => {
-    try {
-      return await work(signal);
-    } catch (error) {
-      if (!signal.aborted && error instanceof ParleyError) throw toFailure(error);
-      throw error;
-    }
-  });

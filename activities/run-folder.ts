@@ -5,10 +5,9 @@ import { promisify } from 'node:util';
 import type { RunWorkspace } from '../src/domain/run/setup.js';
 import type { FolderOrigin } from '../src/domain/run/state.js';
 import { ParleyError } from '../src/domain/errors.js';
-import { toFailure } from '../src/failure.js';
-import { beating } from './asking.js';
 import type { ExecutionPort } from './execution/port.js';
 import { runFolder, resolveWorkspace, unwholeSuffix, type WorkspaceRules } from './workspace.js';
+import { told } from './told.js';
 
 export interface RunFolderPorts {
   workspaces: WorkspaceRules;
@@ -207,13 +206,3 @@ const folderOf = async ({ runId }: FolderOrigin, workspaces: WorkspaceRules): Pr
     `the folder of run ${runId}, which this one was forked from, is not there any more`,
   );
 };
-
-const told = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
-  await beating(async (signal) => {
-    try {
-      return await work(signal);
-    } catch (error) {
-      if (!signal.aborted && error instanceof ParleyError) throw toFailure(error);
-      throw error;
-    }
-  });
