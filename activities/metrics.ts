@@ -4,10 +4,7 @@ import type { Tier } from '../src/contracts/session.js';
 import type { Kind } from '../src/contracts/work.js';
 import type { Amount } from '../src/domain/session/setup.js';
 import type { TurnOutcome } from '../src/domain/team/outcome.js';
-
-/** Who is paid for a call. A model that no operator has priced is never called, so that there are few of them. */
-export const providerOf = (adapter: Adapter): string =>
-  adapter.kind === 'openai-compatible' ? adapter.provider : adapter.kind;
+import { providerLabel } from '../src/provider.js';
 
 /** A team that has not moved on here for so long may have moved on elsewhere, where its line is counted then. */
 const toldWithinMs = 300_000;
@@ -21,70 +18,57 @@ export type LaneEnd = 'FINALIZED' | 'FAILED' | 'CANCELLED';
  */
 export const createWorkMetrics = (registry: Registry, now: () => number = () => performance.now()) => {
   const registers = [registry];
-  const laneSeconds = new Histogram({
-    name: 'parley_lane_duration_seconds',
-    help: 'From the start of a lane call to its end, by how it ended.',
-    labelNames: ['state', 'provider', 'tier'] as const,
-    buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
-    registers,
-  });
-  const ended = new Counter({
-    name: 'parley_work_ended_total',
-    help: 'Pieces of work that ended on this worker.',
-    labelNames: ['kind', 'state'] as const,
-    registers,
-  });
-  const tokens = new Counter({
-    name: 'parley_tokens_total',
-    help: 'Tokens used by the calls of this worker: of lanes, agents, judges, arbiters and merges.',
-    labelNames: ['provider'] as const,
-    registers,
-  });
-  const usd = new Counter({
-    name: 'parley_spend_usd_total',
-    help: 'US dollars that these calls cost.',
-    labelNames: ['provider'] as const,
-    registers,
-  });
-  const webhookAttempts = new Counter({
-    name: 'parley_webhook_attempts_total',
-    help: 'Attempts of this worker to post an event to a receiver, by what they came to.',
-    labelNames: ['outcome'] as const,
-    registers,
-  });
-  const webhookDeliveries = new Counter({
-    name: 'parley_webhook_deliveries_total',
-    help: 'Events that a receiver took, or that were given up: dead.',
-    labelNames: ['state'] as const,
-    registers,
-  });
-  const toolSeconds = new Histogram({
-    name: 'parley_tool_call_seconds',
-    help: 'Calls of tools by agents of teams, by how they ended: ok, cancelled, failed, or the code of the error that was answered.',
-    labelNames: ['tool', 'outcome'] as const,
-    buckets: [0.01, 0.1, 0.5, 1, 5, 30, 120, 600],
-    registers,
-  });
-  const agentSeconds = new Histogram({
-    name: 'parley_agent_call_duration_seconds',
-    help: "Calls of agents' models, from their beginning to their end, by how they ended: said, failed, cancelled.",
-    labelNames: ['outcome', 'provider'] as const,
-    buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
-    registers,
-  });
-  const handOffSeconds = new Histogram({
-    name: 'parley_stream_hand_off_seconds',
-    help: "From the arrival of a piece of an agent's text to its publication.",
-    buckets: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 1],
-    registers,
-  });
-  const turnSeconds = new Histogram({
-    name: 'parley_agent_turn_duration_seconds',
-    help: 'Questions to agents of teams, from their slot to their end, pauses included, by how they ended: returned, thrown, stopped.',
-    labelNames: ['outcome', 'provider'] as const,
-    buckets: [0.1, 0.5, 1, 5, 10, 30, 60, 300, 1_800, 7_200],
-    registers,
-  });
+  const counter = <L extends string>(name: string, help: string, labelNames: L[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const histogram = <L extends string>(name: string, help: string, labelNames: L[], buckets: number[]) =>
+    new Histogram({ name, help, labelNames, buckets, registers });
+  const laneSeconds = histogram(
+    'parley_lane_duration_seconds',
+    'From the start of a lane call to its end, by how it ended.',
+    ['state', 'provider', 'tier'],
+    [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+  );
+  const ended = counter('parley_work_ended_total', 'Pieces of work that ended on this worker.', ['kind', 'state']);
+  const tokens = counter(
+    'parley_tokens_total',
+    'Tokens used by the calls of this worker: of lanes, agents, judges, arbiters and merges.',
+    ['provider'],
+  );
+  const usd = counter('parley_spend_usd_total', 'US dollars that these calls cost.', ['provider']);
+  const webhookAttempts = counter(
+    'parley_webhook_attempts_total',
+    'Attempts of this worker to post an event to a receiver, by what they came to.',
+    ['outcome'],
+  );
+  const webhookDeliveries = counter(
+    'parley_webhook_deliveries_total',
+    'Events that a receiver took, or that were given up: dead.',
+    ['state'],
+  );
+  const toolSeconds = histogram(
+    'parley_tool_call_seconds',
+    'Calls of tools by agents of teams, by how they ended: ok, cancelled, failed, or the code of the error that was answered.',
+    ['tool', 'outcome'],
+    [0.01, 0.1, 0.5, 1, 5, 30, 120, 600],
+  );
+  const agentSeconds = histogram(
+    'parley_agent_call_duration_seconds',
+    "Calls of agents' models, from their beginning to their end, by how they ended: said, failed, cancelled.",
+    ['outcome', 'provider'],
+    [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+  );
+  const handOffSeconds = histogram(
+    'parley_stream_hand_off_seconds',
+    "From the arrival of a piece of an agent's text to its publication.",
+    [],
+    [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 1],
+  );
+  const turnSeconds = histogram(
+    'parley_agent_turn_duration_seconds',
+    'Questions to agents of teams, from their slot to their end, pauses included, by how they ended: returned, thrown, stopped.',
+    ['outcome', 'provider'],
+    [0.1, 0.5, 1, 5, 10, 30, 60, 300, 1_800, 7_200],
+  );
   /** Calls under way, by team and agent. */
   const atWork = new Map<string, number>();
   new Gauge({
@@ -127,9 +111,9 @@ export const createWorkMetrics = (registry: Registry, now: () => number = () => 
       if (line) line.toldAt = now();
     },
     turnEnded: (adapter: Adapter, outcome: TurnOutcome['type'], milliseconds: number): void =>
-      turnSeconds.observe({ outcome, provider: providerOf(adapter) }, milliseconds / 1000),
+      turnSeconds.observe({ outcome, provider: providerLabel(adapter) }, milliseconds / 1000),
     agentCalled: (adapter: Adapter, outcome: 'said' | 'failed' | 'cancelled', milliseconds: number): void =>
-      agentSeconds.observe({ outcome, provider: providerOf(adapter) }, milliseconds / 1000),
+      agentSeconds.observe({ outcome, provider: providerLabel(adapter) }, milliseconds / 1000),
     handedOff: (milliseconds: number): void => handOffSeconds.observe(milliseconds / 1000),
     /** @param tool one of the worker's tools, or `unknown`: labels stay few */
     toolCalled: (tool: string, outcome: string, milliseconds: number): void =>
@@ -137,10 +121,10 @@ export const createWorkMetrics = (registry: Registry, now: () => number = () => 
     webhookAttempted: (outcome: 'delivered' | 'failed'): void => webhookAttempts.inc({ outcome }),
     webhookEnded: (state: 'delivered' | 'dead'): void => webhookDeliveries.inc({ state }),
     laneEnded: (adapter: Adapter, tier: Tier, state: LaneEnd, milliseconds: number): void =>
-      laneSeconds.observe({ state, provider: providerOf(adapter), tier }, milliseconds / 1000),
+      laneSeconds.observe({ state, provider: providerLabel(adapter), tier }, milliseconds / 1000),
     workEnded: (kind: Kind, state: string): void => ended.inc({ kind, state }),
     spent: (adapter: Adapter, amount: Amount): void => {
-      const provider = providerOf(adapter);
+      const provider = providerLabel(adapter);
       tokens.inc({ provider }, amount.tokens);
       usd.inc({ provider }, amount.usdMicros / 1e6);
     },

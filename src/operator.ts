@@ -8,15 +8,13 @@ import { scriptedUse } from './domain/scripted-use.js';
 import type { Amount, Operator, WindowLimits } from './domain/session/setup.js';
 import { assumedTokens } from './domain/session/set-up-session.js';
 import { createPrices, type Prices } from './pricing.js';
+import { providerOf } from './provider.js';
 
 /** Tokens a model may answer with when the request names no limit. */
 const presetMaxTokens = 1024;
 
 const isModel = (adapter: Adapter): adapter is ModelAdapter =>
   adapter.kind === 'openai' || adapter.kind === 'anthropic' || adapter.kind === 'openai-compatible';
-
-const providerOf = (adapter: Adapter): string =>
-  adapter.kind === 'openai-compatible' ? adapter.provider : adapter.kind;
 
 const modelOf = (adapter: Adapter): string | null => ('model' in adapter ? adapter.model : null);
 

@@ -6,7 +6,8 @@ import { governorSettings } from '../src/domain/governor/settings.js';
 import { newGovernor } from '../src/domain/governor/state.js';
 import { providerStatus } from '../src/domain/governor/view.js';
 import type { ProvidersPort } from '../src/gateway/providers-port.js';
-import type { LimitSettings } from '../src/settings/limits.js';
+import { sharedKinds } from '../src/provider.js';
+import { type LimitSettings, limitsFor } from '../src/settings/limits.js';
 import { statusQuery } from '../workflows/messages.js';
 import { parleyTaskQueue } from './task-queue.js';
 import { translated } from './temporal-errors.js';
@@ -23,6 +24,9 @@ export interface ProvidersOptions {
 
 /** Most governors that are asked in one list; each is a provider. */
 const mostProviders = 200;
+
+const forEach = (provider: string): Provider['for_each'] =>
+  Object.entries(sharedKinds).find(([kind]) => kind === provider)?.[1] ?? null;
 
 /** Providers as their governors say; one whose governor does not run as it is configured. */
 export const createProviders = ({
@@ -41,10 +45,10 @@ export const createProviders = ({
   const configured = Object.keys(limits.providers).filter((name) => limits.providers[name] !== null);
 
   const atRest = (provider: string): Provider | null => {
-    const given = configured.includes(provider) ? limits.providers[provider] : null;
+    const given = limitsFor(limits, provider, false);
     if (!given) return null;
     const settings = governorSettings(provider, given, limits.weights);
-    return { ...providerStatus(newGovernor(settings), 0), running: false };
+    return { ...providerStatus(newGovernor(settings), 0), for_each: forEach(provider), running: false };
   };
 
   const describe = (provider: string): Promise<WorkflowExecutionDescription | null> =>
@@ -64,7 +68,7 @@ export const createProviders = ({
     const said = await within(provider, () =>
       client.workflow.getHandle(governorId(taskQueue, provider)).query(statusQuery),
     );
-    return { ...providerStatusSchema.parse(said), running: true };
+    return { ...providerStatusSchema.parse(said), for_each: forEach(provider), running: true };
   };
 
   const names = async (): Promise<string[]> => {

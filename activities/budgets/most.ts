@@ -4,8 +4,8 @@ import { wholeMicros } from '../../src/domain/ledger/prices.js';
 import { assumedTokens } from '../../src/domain/session/set-up-session.js';
 import type { Amount, Operator } from '../../src/domain/session/setup.js';
 import type { Prices } from '../../src/pricing.js';
+import { providerOf } from '../../src/provider.js';
 import { mostTokens } from '../governor/tokens.js';
-import { providerOf } from '../metrics.js';
 import type { AgentRequest } from '../ports.js';
 import type { BudgetRules } from './port.js';
 

@@ -1,5 +1,5 @@
 import { governorSettings } from '../../src/domain/governor/settings.js';
-import { limitsFor, type LimitSettings, presetLimits } from '../../src/settings/limits.js';
+import { limitsFor, type LimitSettings, namedFor, presetLimits } from '../../src/settings/limits.js';
 import { Lines } from '../owner/lines.js';
 import type { GovernorLink } from './link.js';
 import type { GovernorMetrics } from './metrics.js';
@@ -19,7 +19,13 @@ export interface GovernorOptions {
 export const createProviderGovernor = ({ limits, link, metrics, name, onError }: GovernorOptions): ProviderGovernor => {
   const lines = new Lines(name, (provider, of) => {
     const settings = governorSettings(provider, limitsFor(limits, provider, true) ?? presetLimits, limits.weights);
-    return new ProviderLine({ ...of, settings, link, metrics, onError });
+    return new ProviderLine({
+      ...of,
+      settings,
+      link,
+      metrics: metrics.of(provider, namedFor(limits, provider)),
+      onError,
+    });
   });
   return {
     governs: (provider, isModel) => limitsFor(limits, provider, isModel) !== null,

@@ -1,5 +1,15 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
 
+interface CallCounts {
+  waiting: number;
+  underWay: number;
+}
+/** What a line to one governor counts. */
+export interface ProviderMetrics {
+  counted(counts: CallCounts): void;
+  waited(milliseconds: number): void;
+}
+
 /** Prometheus metrics of the calls that wait for a provider's limits, of one worker. */
 export const createGovernorMetrics = (registry: Registry) => {
   const registers = [registry];
@@ -16,12 +26,26 @@ export const createGovernorMetrics = (registry: Registry) => {
     buckets: [0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300],
     registers,
   });
+  /** By label, the providers that have calls. */
+  const counts = new Map<string, Map<string, CallCounts>>();
   return {
-    counted: (provider: string, { waiting, underWay }: { waiting: number; underWay: number }): void => {
-      calls.set({ provider, state: 'waiting' }, waiting);
-      calls.set({ provider, state: 'under_way' }, underWay);
+    /** @param named by what its limits are set, which is its label: whoever asks cannot make many of them */
+    of: (provider: string, named: string | null): ProviderMetrics => {
+      const label = named ?? provider;
+      const together = counts.get(label) ?? new Map<string, CallCounts>();
+      counts.set(label, together);
+      const sum = (state: keyof CallCounts): number =>
+        [...together.values()].reduce((total, count) => total + count[state], 0);
+      return {
+        counted: (count) => {
+          if (count.waiting + count.underWay === 0) together.delete(provider);
+          else together.set(provider, count);
+          calls.set({ provider: label, state: 'waiting' }, sum('waiting'));
+          calls.set({ provider: label, state: 'under_way' }, sum('underWay'));
+        },
+        waited: (milliseconds) => waits.observe({ provider: label }, milliseconds / 1000),
+      };
     },
-    waited: (provider: string, milliseconds: number): void => waits.observe({ provider }, milliseconds / 1000),
   };
 };
 export type GovernorMetrics = ReturnType<typeof createGovernorMetrics>;

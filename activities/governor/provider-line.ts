@@ -5,13 +5,13 @@ import type { GovernorSettings } from '../../src/domain/governor/state.js';
 import { CallLine, type LineOptions } from '../owner/call-line.js';
 import type { Saying } from '../owner/conversation.js';
 import type { GovernorLink } from './link.js';
-import type { GovernorMetrics } from './metrics.js';
+import type { ProviderMetrics } from './metrics.js';
 import { OpenCall } from './open-call.js';
 import type { Admission, ProviderCall } from './port.js';
 
 export interface ProviderLineOptions extends LineOptions<GovernorSettings> {
   link: GovernorLink;
-  metrics: GovernorMetrics;
+  metrics: ProviderMetrics;
 }
 
 const unused = (id: string): GovernorEvent => ({
@@ -33,8 +33,8 @@ export class ProviderLine {
       withdrawn: (id) => ({ type: 'withdrawn', id }),
       alive: (_, open) => this.alive(open),
       counted: (counts, waitedMs) => {
-        metrics.counted(provider, counts);
-        if (waitedMs !== null) metrics.waited(provider, waitedMs);
+        metrics.counted(counts);
+        if (waitedMs !== null) metrics.waited(waitedMs);
       },
       hear: (answer, onTheWayMs) => this.hear(answer, onTheWayMs),
       onError: (error, isAsked) => {

@@ -8,6 +8,9 @@ const limits = {
   concurrency: limit.optional().meta({ description: 'Requests under way at a time.' }),
 };
 
+/** A provider of models, `mcp:SERVER`, or the kind and the host of remote agents. */
+export const providerNameSchema = z.string().min(1).max(300);
+
 /** What one provider allows to all workers together (spec 08 "Provider governor"). */
 export const providerLimitsSchema = z
   .strictObject({
@@ -64,6 +67,14 @@ export type ProviderStatus = z.infer<typeof providerStatusSchema>;
 
 export const providerSchema = providerStatusSchema
   .extend({
+    for_each: z
+      .enum(['host', 'server'])
+      .nullable()
+      .meta({
+        description:
+          'Of http, a2a and mcp: these are the limits of each host of remote agents, or each MCP server, that has none of its own; such a one is ' +
+          'called http:HOST, a2a:HOST or mcp:SERVER. null: of one provider.',
+      }),
     running: z.boolean().meta({
       description:
         'Whether its governor runs. It begins with a call and ends an hour after the last one; without it nothing is used, and the limits are those of PARLEY_PROVIDER_LIMITS.',

@@ -120,6 +120,7 @@ describe('an operator', () => {
     const { limits: pools, tenants, ...about } = await provider('scripted');
     expect(about).toEqual({
       provider: 'scripted',
+      for_each: null,
       running: true,
       window_ms: 60_000,
       breaker: 'closed',

@@ -1,10 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Registry } from 'prom-client';
 import { retryAfterMs } from '../../activities/governor/governed-fetch.js';
+import { createGovernorMetrics } from '../../activities/governor/metrics.js';
 import { mostTokens } from '../../activities/governor/tokens.js';
+import type { Adapter } from '../../src/contracts/adapter.js';
 import { loadConfig } from '../../src/config.js';
 import { isForgettable, silentAt, silentWorkers } from '../../src/domain/governor/presence.js';
 import { isSaid } from '../../src/domain/governor/said.js';
+import { providerLabel, providerOf } from '../../src/provider.js';
 import { limitsFor } from '../../src/settings/limits.js';
 import { GovernorPlay } from '../support/governor-play.js';
 import { scratchFolder } from '../support/scratch.js';
@@ -33,11 +37,63 @@ describe('PARLEY_PROVIDER_LIMITS', () => {
   ])('gives %s, a model: %s, so many calls at a time: %s', (provider, isModel, concurrency) => {
     expect(limitsFor(settingsOf(text), provider, isModel)?.concurrency ?? null).toBe(concurrency);
   });
+  test.each([
+    ['mcp:orders', 3],
+    ['mcp:wiki', 7],
+    ['mcp:free', null],
+    ['mcp', 7],
+    ['a2a:agents.example.com', null],
+    ['http:agents.example.com', null],
+    ['toString:x', null],
+  ])('gives %s, by its name or its kind, so many calls at a time: %s', (provider, concurrency) => {
+    const given = '{"providers":{"mcp":{"concurrency":7},"mcp:orders":{"concurrency":3},"mcp:free":null}}';
+    expect(limitsFor(settingsOf(given), provider, false)?.concurrency ?? null).toBe(concurrency);
+  });
+  test.each(['http:', 'http:Example.com', 'a2a:https://example.com', 'http:example.com/path', 'a2a:example.com:80'])(
+    'refuses %s, which is no host as a URL has it',
+    (name) => {
+      expect(() => settingsOf(JSON.stringify({ providers: { [name]: {} } }))).toThrow(/must be (http|a2a):HOST or/);
+    },
+  );
+  test.each(['http:example.com', 'a2a:127.0.0.1:8080', 'http:[::1]:8080', 'mcp:Orders', 'my:lab'])('takes %s', (name) =>
+    expect(Object.keys(settingsOf(JSON.stringify({ providers: { [name]: {} } })).providers)).toEqual([name]),
+  );
   test('tells every fault at once', () => {
     const faulty = '{"providers":{"lab":{"requests":0,"tokenz":1}},"weights":{"acme":-1}}';
     expect(() => settingsOf(faulty)).toThrow(/lab\.requests[\s\S]*lab: [\s\S]*tokenz[\s\S]*weights\.acme/);
     expect(() => settingsOf('{"providers"')).toThrow(/must be JSON such as/);
     expect(() => settingsOf('/none/such.json')).toThrow(/ENOENT/);
+  });
+});
+
+test.each<[Adapter, string, string]>([
+  [{ kind: 'openai', model: 'm' }, 'openai', 'openai'],
+  [{ kind: 'openai-compatible', provider: 'lab', model: 'm' }, 'lab', 'lab'],
+  [{ kind: 'external' }, 'external', 'external'],
+  [{ kind: 'http', url: 'https://Agents.Example.com:443/a?key=secret' }, 'http:agents.example.com', 'http'],
+  [{ kind: 'a2a', url: 'http://me:secret@127.0.0.1:8080/card.json' }, 'a2a:127.0.0.1:8080', 'a2a'],
+  [{ kind: 'a2a', url: 'http://münchen.example' }, 'a2a:xn--mnchen-3ya.example', 'a2a'],
+  [{ kind: 'mcp', server: 'orders', tool: 't', arguments: {}, prompt_argument: null }, 'mcp:orders', 'mcp'],
+])('whoever answers %j is %s, and counted as %s', (adapter, provider, label) => {
+  expect([providerOf(adapter), providerLabel(adapter)]).toEqual([provider, label]);
+});
+
+describe('what is counted of calls', () => {
+  test('is summed by what their limits are named by', async () => {
+    const registry = new Registry();
+    const metrics = createGovernorMetrics(registry);
+    const [one, other] = [metrics.of('http:a', 'http'), metrics.of('http:b', 'http')];
+    const underWay = async (): Promise<number | undefined> =>
+      (await registry.getSingleMetric('parley_provider_calls')?.get())?.values.find(
+        ({ labels }) => labels['provider'] === 'http' && labels['state'] === 'under_way',
+      )?.value;
+    one.counted({ waiting: 0, underWay: 2 });
+    other.counted({ waiting: 1, underWay: 3 });
+    expect(await underWay()).toBe(5);
+    one.counted({ waiting: 0, underWay: 0 });
+    expect(await underWay()).toBe(3);
+    metrics.of('lab', null).counted({ waiting: 0, underWay: 4 });
+    expect(await registry.metrics()).toContain('parley_provider_calls{provider="lab",state="under_way"} 4');
   });
 });
 

@@ -11,12 +11,15 @@ const waitingIn = ({ tenants }: Provider): number => tenants.reduce((sum, { wait
 const breakerWords = ({ breaker, open_until: until }: Provider): string =>
   `breaker ${breaker.replace('_', ' ')}${until === null ? '' : ` until ${until}`}`;
 
+const forEachWords = ({ provider, for_each: each }: Provider): string | null =>
+  each === null ? null : `for each ${each} that has no limits of its own, as ${provider}:${each.toUpperCase()}`;
+
 const line = (provider: Provider): string => {
   const [whole] = provider.limits;
   const pause = provider.limits.find(({ paused_until: until }) => until !== null)?.paused_until;
   return [
     provider.provider.padEnd(18),
-    provider.running ? breakerWords(provider) : 'not called in the last hour',
+    provider.running ? breakerWords(provider) : (forEachWords(provider) ?? 'not called in the last hour'),
     ...(whole
       ? [`requests ${used(whole.requests)}, tokens ${used(whole.tokens)}, under way ${used(whole.concurrency)}`]
       : []),
@@ -26,7 +29,7 @@ const line = (provider: Provider): string => {
 };
 
 const whole = (provider: Provider, now: number): string[] => [
-  `${provider.provider}  ${provider.running ? breakerWords(provider) : 'not called in the last hour: no governor runs'}`,
+  `${provider.provider}  ${provider.running ? breakerWords(provider) : (forEachWords(provider) ?? 'not called in the last hour: no governor runs')}`,
   ...provider.limits.map(
     ({ model, requests, tokens, concurrency, paused_until: until }) =>
       `  ${model ?? 'all models'}: ${used(requests)} requests and ${used(tokens)} tokens in ${timeWords(provider.window_ms)}, ${used(concurrency)} under way${until === null ? '' : `, paused until ${until}`}`,

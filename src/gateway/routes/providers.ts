@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { type Provider, providerListSchema, providerSchema } from '../../contracts/provider-limits.js';
+import {
+  type Provider,
+  providerListSchema,
+  providerNameSchema,
+  providerSchema,
+} from '../../contracts/provider-limits.js';
 import { pathAlone } from '../request-parts.js';
 import { type AnyRoute, route } from '../route.js';
 
@@ -26,6 +31,7 @@ const example: Provider = {
       oldest_since: '2026-11-20T10:00:02.000Z',
     },
   ],
+  for_each: null,
   running: true,
 };
 
@@ -56,7 +62,7 @@ const show = route({
   path: '/v1/providers/{provider}',
   summary: 'Show how a provider stands',
   params: z.strictObject({
-    provider: z.string().min(1).max(200).meta({ description: 'Its name.', example: example.provider }),
+    provider: providerNameSchema.meta({ description: 'Its name.', example: example.provider }),
   }),
   responses: { 200: { description: 'The provider.', schema: providerSchema, example } },
   problems: ['unauthorized', 'forbidden', 'not_found', 'invalid_request', 'unavailable'],
