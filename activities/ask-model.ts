@@ -20,6 +20,7 @@ import { toFailure } from '../src/failure.js';
 import { failSpan, inSpan, workContext } from '../src/tracing.js';
 import { type Answered, ask, AskError, type AskInput, failureOf } from './ask.js';
 import { beating } from './asking.js';
+import { leaveToPerson } from './budgets/person-asked.js';
 import { readModelAnswer, takesText } from './model-reading.js';
 import { offeredTo, type ToolOwner } from './offered-tools.js';
 import { stopHint, type StopHintPorts } from './stop-hint.js';
@@ -62,6 +63,8 @@ export interface AskModelInput extends ToolOwner {
   callsBefore: number;
   /** How often its team went back to an earlier point; left out: never. */
   epoch?: number;
+  /** Where a person is asked for its tenant's budget it ends, and is made again, if its time is limited; left out: it waits. */
+  comesAgain?: true;
   /** Of its own among all answers of the agent; its calls are named by both, as agents may share a session. */
   answerId: string;
 }
@@ -247,6 +250,7 @@ const callModel = async (
     messages: input.messages,
     tools: offered.definitions,
     callsBefore,
+    ...(input.comesAgain && endsAt !== null && { comesAgain: true }),
     gaps,
   };
   const endWork = metrics.agentBegan(workId, agentId);
@@ -310,6 +314,7 @@ const callModel = async (
           const isStopped = stopped.aborted || context.cancellationDetails?.cancelRequested === true;
           if (signal.aborted && !isStopped) throw error;
           if (isStopped) return failed('cancelled', cancelledWords, usage);
+          leaveToPerson(error);
           if (late.aborted && leftMs <= timeoutMs) return outOfTime(usage);
           if (late.aborted) return failed('ETIMEOUT', `no answer within ${timeoutMs} ms`, usage);
           if (endless.signal.aborted)

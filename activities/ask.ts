@@ -32,6 +32,8 @@ export interface AskInput {
   temperature?: number;
   /** Whose call it is, where a provider's limits make calls wait. */
   tenant?: string;
+  /** Of a call whose time is limited by a budget: where a person is asked for its tenant's it ends, and is made again. */
+  comesAgain?: true;
   /** What an agent of a team is asked with; the prompt is the same as one text. */
   messages?: AgentRequest['messages'];
   tools?: AgentRequest['tools'];
@@ -114,6 +116,7 @@ export const ask = async (
       ...(input.tools && { tools: input.tools }),
       callsBefore: input.callsBefore,
       tenant: input.tenant,
+      ...(input.comesAgain && { comesAgain: true }),
     },
     {
       signal: controller.signal,

@@ -5,6 +5,7 @@ import type { Beat } from '../src/contracts/call-wait.js';
 import { inSpan, workContext } from '../src/tracing.js';
 import type { Amount } from '../src/domain/session/setup.js';
 import { AskError, type Answered, type AskInput } from './ask.js';
+import { leaveToPerson } from './budgets/person-asked.js';
 import { CallWaits } from './call-waits.js';
 import type { WorkMetrics } from './metrics.js';
 
@@ -79,6 +80,7 @@ export const asking = async <T extends Answered>(
         const usage = error instanceof AskError ? error.usage : null;
         if (usage !== null) pay(usage);
         if (signal.aborted) throw error;
+        leaveToPerson(error);
         throw ApplicationFailure.fromError(error, { nonRetryable: true, details: usage === null ? [] : [{ usage }] });
       }
     }),

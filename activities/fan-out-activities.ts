@@ -45,6 +45,8 @@ interface FanInCallInput {
   maxTokens: number | null;
   /** Milliseconds that whoever is asked may take in all; left out: `fanInCallMs` each time. */
   timeoutMs?: number;
+  /** As `AskInput` has it. */
+  comesAgain?: true;
 }
 
 export interface FanInInput extends FanInCallInput {
@@ -91,7 +93,7 @@ export const createFanOutActivities = (ports: FanOutPorts) => {
 
   /** One call for the fan-in itself; that it brings no answer is no error. */
   const decideBy = async (
-    { setup, epoch = 0, maxTokens, timeoutMs = fanInCallMs }: FanInCallInput,
+    { setup, epoch = 0, maxTokens, timeoutMs = fanInCallMs, comesAgain }: FanInCallInput,
     call: { agentId: string; adapter: Adapter; instructions: string },
     prompt: string,
     stage: 'conflicts' | 'score',
@@ -112,6 +114,7 @@ export const createFanOutActivities = (ports: FanOutPorts) => {
           instructions: call.instructions,
           callsBefore,
           maxTokens,
+          ...(comesAgain && { comesAgain }),
           gaps,
           lane: { lane_id: call.agentId, attempt: callsBefore + 1 },
         },

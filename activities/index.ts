@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client';
 import { createAgentActivities } from './agent-activities.js';
 import type { AskModelPorts } from './ask-model.js';
+import { type BudgetPorts, createBudgetActivities } from './budget-activities.js';
 import { type CallToolPorts, createToolActivities } from './call-tool.js';
 import { type CleanUpActivityPorts, createCleanUpActivities } from './clean-up-activities.js';
 import { type CoordinatorPorts, createCoordinatorActivities } from './coordinator-activities.js';
@@ -18,6 +19,7 @@ export interface ActivityPorts
   extends Omit<GroupPorts, 'now' | 'metrics'>,
     Omit<DebatePorts, 'metrics'>,
     Omit<FanOutPorts, 'metrics'>,
+    BudgetPorts,
     CleanUpActivityPorts,
     CoordinatorPorts,
     TeamPorts,
@@ -34,6 +36,7 @@ export const createActivities = (ports: ActivityPorts) => {
   return {
     ...createAgentActivities({ ...ports, metrics }),
     ...createToolActivities({ ...ports, metrics }),
+    ...createBudgetActivities(ports),
     ...createSessionActivities({ ...ports, metrics }),
     ...createDebateActivities({ ...ports, metrics }),
     ...createRefinementActivities({ ...ports, metrics }),

@@ -36,6 +36,8 @@ export interface AgentRequest {
   /** Whose call it is, and how urgent, where a provider's limits make calls wait; left out: the default tenant's, silver. */
   tenant?: string | undefined;
   tier?: Tier | undefined;
+  /** Where a person has to answer for the budget of its tenant first it fails, before it is sent, and comes again; left out: it waits. */
+  comesAgain?: boolean;
 }
 
 export interface AgentContext {

@@ -6,6 +6,7 @@ import type { Amount } from '../src/domain/session/setup.js';
 import { inSpan, workContext } from '../src/tracing.js';
 import { type AgentFailure, ask, AskError, type AskInput, failureOf } from './ask.js';
 import { beating } from './asking.js';
+import { leaveToPerson } from './budgets/person-asked.js';
 import type { WorkMetrics } from './metrics.js';
 import type { AgentPort } from './ports.js';
 import { ToldText } from './told-text.js';
@@ -58,6 +59,7 @@ export const toldCall = async <O>(
           return { outcome: read(answer), usage };
         } catch (error) {
           if (signal.aborted) throw error;
+          leaveToPerson(error);
           const usage = error instanceof AskError ? error.usage : noAmount;
           metrics.spent(adapter, usage);
           return { outcome: fail(late.aborted ? { late: true } : failureOf(error)), usage };

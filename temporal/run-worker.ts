@@ -94,6 +94,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<RunningWorke
   const hostQueue = hostQueueOf(config.dataFolder, taskQueue);
   const webhooks = createWebhookSender({ environment, now: Date.now });
   const activities = createActivities({
+    budgets,
     agents: budgetedAgents(agents, {
       budgets,
       operator,

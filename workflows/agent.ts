@@ -12,8 +12,9 @@ import { openTurn, timeLeftNow, type TurnEffect, type TurnState } from '../src/d
 import { stepTurn, type TurnEvent } from '../src/domain/agent/turn.js';
 import { noAmount, subtract } from '../src/domain/budget.js';
 import type { TurnWord } from '../src/domain/team/effects.js';
+import { turnCall } from '../src/domain/team/tenant-waits.js';
 import type { TurnStart } from '../src/domain/team/turn-start.js';
-import { createCalls, type Fault } from './calls.js';
+import { type CallTime, comingAgain, createCalls, type Fault } from './calls.js';
 import { directivesQuery, teamSignal, turnSignal } from './messages.js';
 import { bus, modelCallsOn, toolsOn, trace } from './options.js';
 import { Outbox } from './outbox.js';
@@ -74,7 +75,7 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
     }
   });
 
-  const act = async (effect: TurnCallEffect): Promise<TurnEvent> => {
+  const act = async (effect: TurnCallEffect, { workedMs, waitedMs }: CallTime): Promise<TurnEvent> => {
     if (effect.type === 'call') {
       const { action } = effect;
       const { callId, name } = action;
@@ -100,8 +101,8 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
     const { round, read } = effect;
     // One that reads first is told by what model it is answered, and within what time.
     const model = read ? undefined : state.turn.model;
-    const sinceStartMs = Date.now() - workflowInfo().startTime.getTime();
-    const timeLeftMs = read ? undefined : timeLeftNow(state.turn, sinceStartMs);
+    const sinceStartMs = Date.now() - workflowInfo().startTime.getTime() - waitedMs;
+    const timeLeftMs = read ? undefined : timeLeftNow(state.turn, sinceStartMs, workedMs);
     const summary = round === 1 ? agentId : `${agentId}, round ${round}`;
     // A program works where the agent's files are; any worker asks a model.
     const isProgram = start.adapter.kind === 'command';
@@ -126,6 +127,7 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
         answerId: `call-${run}-${round}${start.wentBack ? `-${start.wentBack}` : ''}`,
         ...(isProgram && { folderOf: start.folderOf, workspace }),
         ...(timeLeftMs !== undefined && { timeLeftMs }),
+        ...comingAgain(state.turn.timeLeftMs !== undefined),
         ...(epoch > 0 && { epoch }),
         ...(read && { read: { epoch, event: { ...read, type: 'READ', agentId, run } } }),
       },
@@ -140,7 +142,6 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
     }
   };
 
-  const loop = { call: (_: TurnCallEffect, work: () => Promise<TurnEvent>) => void work().then(heard) };
   const waiting: TurnCallEffect[] = [];
   let underWay = 0;
   const beginNext = (): void => {
@@ -151,15 +152,17 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
       calls.begin(next);
     }
   };
-  const inTurn = async (effect: TurnCallEffect): Promise<TurnEvent> => {
-    try {
-      return await act(effect);
-    } finally {
-      underWay -= 1;
-      beginNext();
-    }
+  const inTurn = async (work: () => Promise<TurnEvent>): Promise<void> => {
+    const ended = await work();
+    underWay -= 1;
+    beginNext();
+    heard(ended);
   };
-  const calls = createCalls<TurnCallEffect, TurnEvent>({ loop, act: inTurn, faultOf });
+  const loop = { call: (_: TurnCallEffect, work: () => Promise<TurnEvent>) => void inTurn(work) };
+  const calls = createCalls<TurnCallEffect, TurnEvent>({
+    ...{ loop, act, faultOf },
+    awaits: (_, tenant) => words.push({ type: 'PERSON_AWAITED', agentId, run, call: turnCall(run), tenant }),
+  });
 
   const perform = (effect: TurnEffect): void => {
     switch (effect.type) {

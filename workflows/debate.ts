@@ -15,7 +15,7 @@ import { debateAsks } from '../src/domain/inbox/asks-of.js';
 import { needsHands } from '../src/domain/debate/rollback.js';
 import { add, noAmount } from '../src/domain/budget.js';
 import { toFailure } from '../src/failure.js';
-import { callersTenant, createCalls, type Fault } from './calls.js';
+import { callersTenant, type CallTime, comingAgain, createCalls, type Fault, withLessTime } from './calls.js';
 import { feedbackSignal, feedbackUpdate } from './messages.js';
 import { actionsOn, memoriesOn, roleCalls, tasksOn, verificationsOn } from './options.js';
 import { openWorkAccount } from '../src/domain/work-account.js';
@@ -40,6 +40,7 @@ const debateKind: WorkKind<DebateState, DebateEvent, DebateEffect, DebateStatus>
   details: debateDetails,
   waitingFor: ({ waiting }) => waiting?.for ?? null,
   asks: { open: openGate, all: debateAsks },
+  isAwaiting: ({ state }) => state === 'AWAITING_APPROVAL',
   turns: debateTurns,
   confidence: ({ consensus }) => consensus,
   restored: (work, epoch) => ({ ...work, epoch }),
@@ -122,7 +123,8 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
     else calls.begin(effect);
   };
 
-  const act = async (effect: Performed): Promise<DebateEvent> => {
+  const act = async (asked: Performed, before: CallTime): Promise<DebateEvent> => {
+    const effect = withLessTime(asked, before);
     const { id } = effect;
     const workId = setup.id;
     const again = loop.epoch > 0 ? { epoch: loop.epoch } : {};
@@ -169,6 +171,7 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
               maxTokens: effect.maxTokens,
               timeoutMs: effect.timeoutMs,
               workspace: state.work.workspace ?? setup.workspace.path,
+              ...comingAgain(effect.leftMs !== undefined),
               ...(purpose === 'repair' && { tasksRun: tasksRun(state.work) }),
               gaps: { fragment_ms: 500, message_ms: 5_000 },
               // Of each repair the text begins anew: a higher attempt makes what was said before void.
@@ -245,7 +248,10 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
     }
   };
 
-  const calls = createCalls({ loop, act, faultOf });
+  const calls = createCalls({
+    ...{ loop, act, faultOf },
+    awaits: ({ id }, tenant) => loop.push({ type: 'PERSON_AWAITED', call: String(id), tenant }),
+  });
 
   return await loop.run({
     perform,

@@ -4,14 +4,14 @@ import type { FanOutStatus } from '../src/contracts/fan-out-status.js';
 import { fanOutTurns } from '../src/domain/fan-out/turns.js';
 import { noAmount } from '../src/domain/budget.js';
 import { agentOf, callerOf } from '../src/domain/fan-out/dispatch.js';
-import type { FanOutEffect, FanOutEvent } from '../src/domain/fan-out/effects.js';
+import { callName, type FanOutEffect, type FanOutEvent } from '../src/domain/fan-out/effects.js';
 import type { Amount } from '../src/domain/session/setup.js';
 import { isOver, nextDue, stepFanOut } from '../src/domain/fan-out/fan-out.js';
 import { restorePointOf } from '../src/domain/fan-out/restore.js';
 import type { FanOutSetup } from '../src/domain/fan-out/setup.js';
 import { type FanOutState, openFanOutState } from '../src/domain/fan-out/state.js';
 import { artifactsOf, fanOutDetails, fanOutStatus } from '../src/domain/fan-out/view.js';
-import { createCalls, type Fault } from './calls.js';
+import { type CallTime, comingAgain, createCalls, type Fault, withLessTime } from './calls.js';
 import { fanInsOn, fanOutPreparations, workersOn } from './options.js';
 import { openWorkAccount } from '../src/domain/work-account.js';
 import { openWork, type WorkState } from '../src/domain/work-state.js';
@@ -32,6 +32,7 @@ const fanOutKind: WorkKind<FanOutState, FanOutEvent, FanOutEffect, FanOutStatus>
   confidence: ({ completed, tasks }) => completed.length / Math.max(1, tasks.length),
   artifacts: artifactsOf,
   restorePoint: restorePointOf,
+  isAwaiting: () => false,
   tick: { type: 'TICK' },
   cancel: { type: 'CANCEL' },
 };
@@ -70,6 +71,7 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun | null, req
   const loop = new WorkLoop(fanOutKind, state, setup.webhooks);
   const inlineBytes = Math.min(inlineMost, Math.floor(inlineTotal / Math.max(1, setup.tasks.length)));
   const maxFiles = Math.min(filesMost, Math.max(1, Math.floor(filesTotal / Math.max(1, setup.tasks.length))));
+  const isTimed = setup.budget.maxMs !== undefined;
   const about = { id: setup.id, tenant: setup.tenant, traceId: setup.traceId, fanIn: setup.fanIn };
 
   const runWorker = async (effect: Extract<FanOutEffect, { type: 'run_worker' }>): Promise<FanOutEvent> => {
@@ -96,6 +98,7 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun | null, req
           callsBefore: effect.callsBefore,
           maxTokens: effect.maxTokens,
           timeoutMs: effect.timeoutMs,
+          ...comingAgain(isTimed),
           inlineBytes,
           maxFiles,
           ...(loop.epoch > 0 && { epoch: loop.epoch }),
@@ -105,7 +108,8 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun | null, req
     return { type: 'WORKER', index, ...done };
   };
 
-  const act = async (effect: Exclude<FanOutEffect, { type: 'stop' }>): Promise<FanOutEvent> => {
+  const act = async (asked: Exclude<FanOutEffect, { type: 'stop' }>, before: CallTime): Promise<FanOutEvent> => {
+    const effect = withLessTime(asked, before);
     switch (effect.type) {
       case 'prepare': {
         const input = { functionName: setup.fanIn.functionName };
@@ -125,7 +129,14 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun | null, req
         });
         const combined = await fanInsOn(state.hostQueue).fanIn.executeWithOptions(
           { summary: `${setup.fanIn.strategy} of ${answers.length} answers` },
-          [{ setup: about, epoch: loop.epoch, answers, ...limitsOf(effect), ...refusalOf(effect) }],
+          [
+            {
+              ...{ setup: about, epoch: loop.epoch, answers },
+              ...limitsOf(effect),
+              ...refusalOf(effect),
+              ...comingAgain(isTimed),
+            },
+          ],
         );
         return { type: 'COMBINED', ...combined };
       }
@@ -139,6 +150,7 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun | null, req
               value: effect.combined.value,
               kept: effect.combined.kept?.value ?? null,
               ...limitsOf(effect),
+              ...comingAgain(isTimed),
               ...(effect.left && { left: effect.left }),
             },
           ],
@@ -148,7 +160,10 @@ export async function fanOut(setup: FanOutSetup, carried?: FanOutRun | null, req
     }
   };
 
-  const calls = createCalls({ loop, act, faultOf });
+  const calls = createCalls({
+    ...{ loop, act, faultOf },
+    awaits: (effect, tenant) => loop.push({ type: 'PERSON_AWAITED', call: callName(effect), tenant }),
+  });
   const perform = (effect: FanOutEffect): void => {
     if (effect.type === 'stop') calls.stop(() => true);
     else calls.begin(effect);

@@ -97,6 +97,13 @@ export const refinementCalls = (timeoutMs: number): ActivityInterfaceFor<Draftin
     retry: { maximumAttempts: 3 },
   });
 
+/** Waits for a person without a limit: an attempt that has taken its time, or whose worker died, is followed by another. */
+export const personWaits = proxyActivities<Pick<Activities, 'awaitBudget'>>({
+  startToCloseTimeout: '30 days',
+  heartbeatTimeout: '10 seconds',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds' },
+});
+
 /** null: any worker will do. */
 type Queue = string | null;
 const on = (queue: Queue) => (queue === null ? {} : { taskQueue: queue });

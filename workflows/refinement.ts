@@ -12,8 +12,9 @@ import {
 import { isOver, nextDue, stepRefinement } from '../src/domain/refinement/refinement.js';
 import type { RefinementSetup } from '../src/domain/refinement/setup.js';
 import { openRefinementState, type RefinementState } from '../src/domain/refinement/state.js';
+import { awaitedBy } from '../src/domain/refinement/waiting.js';
 import { refinementDetails, refinementStatus } from '../src/domain/refinement/view.js';
-import { callersTenant, createCalls, type Fault } from './calls.js';
+import { callersTenant, type CallTime, comingAgain, createCalls, type Fault, withLessTime } from './calls.js';
 import { refinementCalls } from './options.js';
 import { openWorkAccount } from '../src/domain/work-account.js';
 import { openWork, type WorkState } from '../src/domain/work-state.js';
@@ -29,7 +30,8 @@ const refinementKind: WorkKind<RefinementState, RefinementEvent, RefinementEffec
   nextDue,
   status: refinementStatus,
   details: refinementDetails,
-  waitingFor: ({ pending }) => (pending === null ? null : 'lane'),
+  waitingFor: (work) => (work.pending === null ? null : awaitedBy(work) ? 'person' : 'lane'),
+  isAwaiting: () => false,
   turns: refinementTurns,
   confidence: ({ versions }) => versions.at(-1)?.critique?.score ?? 0,
   tick: { type: 'TICK' },
@@ -58,7 +60,8 @@ export async function refinement(
   );
   const loop = new WorkLoop(refinementKind, state, setup.webhooks);
 
-  const act = async (effect: RefinementPending): Promise<RefinementEvent> => {
+  const act = async (asked: RefinementPending, before: CallTime): Promise<RefinementEvent> => {
+    const effect = withLessTime(asked, before);
     const { id, iteration, attempt } = effect;
     const role = roleOf(effect);
     const input = {
@@ -73,6 +76,7 @@ export async function refinement(
       temperature: effect.temperature,
       callsBefore: effect.callsBefore,
       maxTokens: effect.maxTokens,
+      ...comingAgain(setup.budget.maxMs !== undefined),
       gaps: { fragment_ms: 500, message_ms: 5_000 },
       iteration,
       timeoutMs: effect.timeoutMs,
@@ -88,7 +92,10 @@ export async function refinement(
     return { type: 'CRITIQUED', id, ...scored };
   };
 
-  const calls = createCalls({ loop, act, faultOf });
+  const calls = createCalls({
+    ...{ loop, act, faultOf },
+    awaits: ({ id }, tenant) => loop.push({ type: 'PERSON_AWAITED', call: String(id), tenant }),
+  });
   const perform = (effect: RefinementEffect): void => {
     if (effect.type === 'stop') calls.stop(({ id }) => id === effect.of);
     else calls.begin(effect);

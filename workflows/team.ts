@@ -8,6 +8,7 @@ import type { CallAnswer, TeamEffect, TeamEvent } from '../src/domain/team/effec
 import { answerRefusal, nextAskDue, openRequest } from '../src/domain/team/permissions.js';
 import type { TeamSetup } from '../src/domain/team/setup.js';
 import { queueDepth } from '../src/domain/team/slot-use.js';
+import { liteCall } from '../src/domain/team/tenant-waits.js';
 import { isUsedUp, timeLeftOfTeam } from '../src/domain/team/spending.js';
 import { isOver, openTeamState, type TeamState } from '../src/domain/team/state.js';
 import { stepTeam } from '../src/domain/team/team.js';
@@ -23,7 +24,7 @@ import { teamAsks } from '../src/domain/inbox/asks-of.js';
 import { openWork, type WorkState } from '../src/domain/work-state.js';
 import { toFailure } from '../src/failure.js';
 import { AgentTurns } from './agent-turns.js';
-import { callersTenant } from './calls.js';
+import { callersTenant, comingAgain, pastPersons } from './calls.js';
 import { contextQuery, feedbackSignal, feedbackUpdate, readUpdate, teamUpdate, turnSignal } from './messages.js';
 import { actionsOn, calls, foldersOn, teamUpkeepOn, trace } from './options.js';
 import { signalled } from './signalled.js';
@@ -176,7 +177,14 @@ export async function team(setup: TeamSetup, carried?: TeamRun | null, request?:
     };
     try {
       const timeoutMs = least(liteTimeoutMs, timeLeftOfTeam(state.work)) ?? liteTimeoutMs;
-      const { answer, usage } = await calls(timeoutMs).askAgent.executeWithOptions({ summary: liteId }, [input]);
+      const isTimed = timeLeftOfTeam(state.work) !== null;
+      const { answer, usage } = await pastPersons(
+        ({ workedMs }) =>
+          calls(Math.max(1, timeoutMs - workedMs)).askAgent.executeWithOptions({ summary: liteId }, [
+            { ...input, ...comingAgain(isTimed) },
+          ]),
+        (tenant) => loop.push({ type: 'PERSON_AWAITED', call: liteCall({ patternId, liteId }), tenant }),
+      );
       return heard(answer, usage);
     } catch (error) {
       // One that fails is skipped (details 3.4); its activity stands in the history with the reason.

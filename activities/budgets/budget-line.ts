@@ -6,11 +6,18 @@ import { leaseOf, type TenantBudgetSettings } from '../../src/domain/tenant-budg
 import { CallLine, type LineOptions } from '../owner/call-line.js';
 import type { BudgetLink } from './link.js';
 import type { BudgetMetrics } from './metrics.js';
-import type { BudgetedCall, Reservation } from './port.js';
+import { type BudgetedCall, PersonAskedError, type Reservation } from './port.js';
 
 export interface BudgetLineOptions extends LineOptions<TenantBudgetSettings> {
   link: BudgetLink;
   metrics: BudgetMetrics;
+}
+
+/** A person is asked before the call may be made. */
+class Asked extends ParleyError {
+  constructor(message: string) {
+    super('EBUDGET', message, { retryable: true });
+  }
 }
 
 /** One worker's calls of one tenant, and its conversation with the tenant's budget. */
@@ -41,13 +48,18 @@ export class BudgetLine {
   }
 
   /** @see TenantBudgets.reserve */
-  reserve({ amount, isCapped, cheaper }: BudgetedCall, signal: AbortSignal): Promise<Reservation> {
+  async reserve(call: BudgetedCall, signal: AbortSignal, comesAgain = false): Promise<Reservation> {
     const { worker } = this.options;
+    const { amount, isCapped, cheaper } = call;
     const wantedAs = (number: number): BudgetEvent => ({
       type: 'wanted',
-      demand: { worker, number, amount, isCapped, cheaper },
+      demand: { worker, number, amount, isCapped, cheaper, ...(comesAgain && { comesAgain: true }) },
     });
-    return this.line.ask(wantedAs, signal);
+    try {
+      return await this.line.ask(wantedAs, signal);
+    } catch (error) {
+      throw error instanceof Asked ? new PersonAskedError(error.message, call) : error;
+    }
   }
 
   /** What is not heard is spent as it was held. */
@@ -67,9 +79,10 @@ export class BudgetLine {
       const end = (used: Amount): void => void this.line.end(number, () => this.ended(number, since, used));
       this.line.grant(number, () => ({ isCheaper, end }), this.ended(number, since, noAmount));
     }
-    for (const { number, message } of refused) {
+    for (const { number, message, isAsked } of refused) {
       // Lost on the way for a whole lease, it has been paid for by its number.
       if (message === null) this.line.askAnew(number);
+      else if (isAsked) this.line.refuse(number, new Asked(message));
       // An operator may give the tenant more, and what asks again then goes on.
       else this.line.refuse(number, new ParleyError('EBUDGET', message, { retryable: true }));
     }

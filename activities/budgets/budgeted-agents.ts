@@ -79,7 +79,7 @@ export const budgetedAgents = (
     const least = cheaper && mostOf(request, cheaper, known).amount;
     const asked = { tenant, amount, isCapped, cheaper: least };
     const reservation = await whileWaiting({ for: 'budget', of: `tenant ${tenant}` }, () =>
-      budgets.reserve(asked, context.signal),
+      budgets.reserve(asked, context.signal, request.comesAgain),
     );
     const isCheaper = reservation.isCheaper && cheaper !== null;
     const use = new Use(sentText(request), isCheaper ? (least ?? amount) : amount);

@@ -27,7 +27,7 @@ export const createTenantBudgets = ({ budgets, link, metrics, name, onError }: B
       const limits = budgetLimitsOf(budgets, tenant);
       return limits && { limitsTokens: limits.max_tokens !== undefined, cheaperModels: limits.cheaper_models ?? {} };
     },
-    reserve: (call, signal) => lines.to(call.tenant).reserve(call, signal),
+    reserve: (call, signal, comesAgain) => lines.to(call.tenant).reserve(call, signal, comesAgain),
     close: lines.close,
   };
 };

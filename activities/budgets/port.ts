@@ -1,3 +1,4 @@
+import { ParleyError } from '../../src/domain/errors.js';
 import type { Amount } from '../../src/domain/session/setup.js';
 
 /** A call whose price a tenant's budget has to hold first. */
@@ -8,6 +9,16 @@ export interface BudgetedCall {
   isCapped: boolean;
   /** The same with the cheaper model that may be asked in its place; null: there is none. */
   cheaper: Amount | null;
+}
+
+/** A person is asked for more first: the call has not been made and holds nothing, and is to come again once it may be made. */
+export class PersonAskedError extends ParleyError {
+  constructor(
+    message: string,
+    readonly call: BudgetedCall,
+  ) {
+    super('EBUDGET', message, { retryable: true });
+  }
 }
 
 /** A call that may be made now. */
@@ -32,10 +43,12 @@ export interface TenantBudgets {
   rulesOf(tenant: string): BudgetRules | null;
   /**
    * Settles once the call may be made; it has to be ended in any case.
+   * @param comesAgain it does not wait for a person
+   * @throws PersonAskedError where it `comesAgain` and a person is asked
    * @throws ParleyError EBUDGET, which is retryable, when the budget is used up; EDRAINING when the worker stops
    * @throws what `signal` was aborted with
    */
-  reserve(call: BudgetedCall, signal: AbortSignal): Promise<Reservation>;
+  reserve(call: BudgetedCall, signal: AbortSignal, comesAgain?: boolean): Promise<Reservation>;
   /** Tells what has ended, and refuses what still waits. May be called twice. */
   close(): Promise<void>;
 }

@@ -45,6 +45,8 @@ export interface WorkerInput {
   inlineBytes: number;
   /** Files of output/ that become artifacts, at most. */
   maxFiles: number;
+  /** As `AskInput` has it. */
+  comesAgain?: true;
   /** How often the work went back to an earlier point: a task that is run again after that is asked again. Default: 0. */
   epoch?: number;
 }
@@ -120,6 +122,7 @@ const call = async (input: WorkerInput, folder: string, ports: WorkerPorts): Pro
       instructions: input.instructions,
       callsBefore: input.callsBefore,
       maxTokens: input.maxTokens,
+      ...(input.comesAgain && { comesAgain: true }),
       workspace: folder,
       gaps,
       lane: { lane_id: taskId, attempt: attempt + epoch },

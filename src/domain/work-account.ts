@@ -148,6 +148,10 @@ export const withClock = (ledger: LedgerState, isPersonAwaited: boolean, now: nu
   return isPersonAwaited ? holdClock(ledger, accountId, holder, now) : resumeClock(ledger, accountId, holder, now);
 };
 
+/** Milliseconds for which the clock stood that goes on between two states of a ledger; 0: it does not begin to. */
+export const heldFor = (before: LedgerState, after: LedgerState): number =>
+  accountOf(after).heldMs - accountOf(before).heldMs;
+
 /** Takes `ms` that have passed off the clock again: work that this work started has waited for persons so long. */
 export const withoutTime = (ledger: LedgerState, ms: number, now: number): LedgerState =>
   ms <= 0 ? ledger : withClock(withClock(ledger, true, now - ms), false, now);

@@ -8,6 +8,7 @@ import { timeWords } from '../inbox-lines.js';
 /** What every kind's status says of where it stands, as far as this looks at it. */
 interface Standing {
   id: string;
+  tenant: string;
   state: string;
   lifecycle: Lifecycle;
   waiting: Waiting | null;
@@ -53,6 +54,13 @@ const nextSteps = (kind: ClientKind, status: Standing): Next[] => {
   const asked = feedback.findLast(({ state }) => state === 'open');
   switch (waiting?.for) {
     case 'person':
+      if (!asked && waiting.who_can_unblock.includes('parley budget')) {
+        const give = {
+          command: `parley budget ${status.tenant} --max-tokens N --max-usd N`,
+          does: 'give its tenant more',
+        };
+        return [give, { command: `parley budget ${status.tenant} --stop`, does: 'give it no more' }, follow, cancel];
+      }
       if (kind === 'team' && !asked) return [...teamSteps(status), follow, cancel];
       return [
         ...(kind === 'coordinator' && !asked

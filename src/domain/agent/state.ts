@@ -120,8 +120,10 @@ export const openTurn = (
 /**
  * Milliseconds that are left to the call that is made now; undefined: no limit. Of the first what came before it is gone: the turn's own
  * start, and a pause. One that comes too late asks its team anew, which says what is left from then on.
+ * @param workedMs that a call has taken which is made again
  */
 export const timeLeftNow = (
   { step, timeLeftMs }: Pick<TurnState, 'step' | 'timeLeftMs'>,
   sinceStartMs: number,
-): number | undefined => (timeLeftMs === undefined || step > 0 ? timeLeftMs : Math.max(0, timeLeftMs - sinceStartMs));
+  workedMs = 0,
+): number | undefined => timeLeftMs && Math.max(0, timeLeftMs - (step > 0 ? workedMs : sinceStartMs));

@@ -1,6 +1,7 @@
 import { nextApprovalDue } from '../approval.js';
 import { iso } from '../instant.js';
 import { isTerminal, step } from '../machine.js';
+import { takeTenantWait } from '../tenant-waits.js';
 import { withClock } from '../work-account.js';
 import { remember } from './closing.js';
 import { takeAnswer, takeFeedback, tick } from './answers.js';
@@ -16,7 +17,7 @@ import { speakerIn } from './roles.js';
 import { askAgain, askRole } from './rounds.js';
 import { sayRolledBack } from './running.js';
 import type { DebateState } from './state.js';
-import { describeWaiting, waitingFor } from './waiting.js';
+import { awaitedBy, describeWaiting, waitingFor } from './waiting.js';
 
 export type { DebateStep } from './draft.js';
 
@@ -44,6 +45,7 @@ export const nextDue = (debate: DebateState): number | null => {
 
 const take = (draft: DebateDraft, event: DebateEvent): void => {
   const { debate } = draft;
+  if (event.type === 'PERSON_AWAITED') return takeTenantWait(debate, event, draft.now);
   if (isOver(debate)) {
     // Time passes for what has ended, too, and is no event of its own.
     if (event.type !== 'TICK') debate.dropped += 1;
@@ -113,9 +115,10 @@ const transition = (draft: DebateDraft, on: DebateEventName): void => {
   for (const action of taken.actions) perform(draft, action, on);
 };
 
-/** No time passes at the human gate (spec 08 "never counts against a time budget"). */
+/** No time passes while a person is waited for, at the human gate or by a call (spec 08 "never counts against a time budget"). */
 const keepTime = ({ debate }: DebateDraft): void => {
-  debate.ledger = withClock(debate.ledger, debate.state === 'AWAITING_APPROVAL', debate.steppedAt);
+  const isPersonAwaited = debate.state === 'AWAITING_APPROVAL' || awaitedBy(debate) !== null;
+  debate.ledger = withClock(debate.ledger, isPersonAwaited, debate.steppedAt);
 };
 
 const noteWaiting = (draft: DebateDraft): void => {

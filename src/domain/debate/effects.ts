@@ -7,6 +7,7 @@ import type { GivenFeedback } from '../../contracts/feedback.js';
 import type { MemoryContext, TraceRecord } from '../../contracts/memory.js';
 import type { Plan, Task } from '../../contracts/plan.js';
 import type { Amount } from '../session/setup.js';
+import type { TenantWaitEvent } from '../tenant-waits.js';
 import type { RoleAnswer } from './statement.js';
 
 export const askPurposes = ['statement', 'diagnosis', 'repair'] as const;
@@ -109,5 +110,7 @@ export type DebateEvent =
   | { type: 'MIRRORED'; id: number; mongo: boolean; error: string | null }
   | { type: 'AUDITED'; id: number; seq: number; hash: string }
   | { type: 'CANCEL' }
+  /** The call of a role waits for a person who answers for its tenant's budget; `call` is its id. */
+  | TenantWaitEvent
   /** The effect with this id failed for good, retries included, or was stopped. `code` is stable where it is a ParleyError's. */
   | { type: 'FAULT'; id: number; code: string; message: string };

@@ -18,6 +18,7 @@ import type { Plan, Task } from '../../contracts/plan.js';
 import { noAmount } from '../budget.js';
 import type { LedgerState } from '../ledger/state.js';
 import type { Amount } from '../session/setup.js';
+import type { HasTenantWaits } from '../tenant-waits.js';
 import { openWorkAccount } from '../work-account.js';
 import type { DebateEffect } from './effects.js';
 import type { DebateSetup } from './setup.js';
@@ -89,7 +90,7 @@ export interface Rollback {
 }
 
 /** A whole debate as plain JSON: what continue-as-new carries, `snapshot` returns and a fork would start from. */
-export interface DebateState {
+export interface DebateState extends HasTenantWaits {
   setup: DebateSetup;
   /** How often it went back to an earlier point; none: never. What comes of it then is remembered and audited as well. */
   epoch?: number;
@@ -165,7 +166,7 @@ export const memoryIdOf = ({ setup, epoch = 0 }: Pick<DebateState, 'setup' | 'ep
 /** What a debate waits for, without the words (spec 08 "waiting"). */
 export interface DebateWaiting {
   for: 'person' | 'lane' | 'worker';
-  on: Pending['type'] | 'approval';
+  on: Pending['type'] | 'approval' | 'tenant_budget';
   /** Of the effect under way, or how many approvals have been asked for. */
   id: number;
   since: number;

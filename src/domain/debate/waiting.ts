@@ -1,14 +1,20 @@
 import type { Waiting } from '../../contracts/work.js';
 import { whoCanApprove } from '../approval.js';
 import { iso } from '../instant.js';
+import { describeTenantWaits, type TenantWait, tenantWaitOf } from '../tenant-waits.js';
 import { openGate } from './gate.js';
 import type { DebateState, DebateWaiting, Pending } from './state.js';
+
+/** The wait of the call under way for a person who answers for its tenant's budget; null: it does not wait so. */
+export const awaitedBy = (debate: Pick<DebateState, 'pending' | 'tenantWaits'>): TenantWait | null =>
+  debate.pending && tenantWaitOf(debate, String(debate.pending.id));
 
 /** The one helper that says why a debate is not moving; null: it is over, or has not begun. */
 export const waitingFor = (debate: DebateState): Omit<DebateWaiting, 'since'> | null => {
   const { state, pending, approvals } = debate;
   if (state === 'AWAITING_APPROVAL') return { for: 'person', on: 'approval', id: approvals.length };
   if (pending === null) return null;
+  if (awaitedBy(debate)) return { for: 'person', on: 'tenant_budget', id: pending.id };
   return { for: pending.type === 'ask' ? 'lane' : 'worker', on: pending.type, id: pending.id };
 };
 
@@ -44,6 +50,8 @@ const ofEffect = (pending: Pending): { detail: string; who: string } => {
 export const describeWaiting = (debate: DebateState): Waiting | null => {
   const { waiting, pending } = debate;
   if (!waiting) return null;
+  const awaited = awaitedBy(debate);
+  if (waiting.on === 'tenant_budget' && awaited) return describeTenantWaits([awaited]);
   const gate = openGate(debate);
   const { detail, who } =
     waiting.on === 'approval' && gate

@@ -2,6 +2,7 @@ import type { Combined, FanInScore, Kept, WorkerArtifact } from '../../contracts
 import type { Json } from '../../contracts/frames.js';
 import type { AmountLeft } from '../budget.js';
 import type { Amount } from '../session/setup.js';
+import type { TenantWaitEvent } from '../tenant-waits.js';
 
 /** What came of a worker: its answer, or where it is kept when it is large; a failure; or that it was stopped. */
 export type WorkerOutcome =
@@ -46,6 +47,10 @@ export type FanOutEffect =
 
 export type FanOutStage = 'prepare' | 'fan_in' | 'score';
 
+/** Names a call among those of its fan-out. */
+export const callName = (effect: Exclude<FanOutEffect, { type: 'stop' }>): string =>
+  effect.type === 'run_worker' ? `task ${effect.index}` : effect.type;
+
 export type FanOutEvent =
   | { type: 'START' }
   | { type: 'PREPARED' }
@@ -54,4 +59,6 @@ export type FanOutEvent =
   | { type: 'SCORED'; score: FanInScore; usage: Amount }
   | { type: 'TICK' }
   | { type: 'CANCEL' }
+  /** A call waits for a person who answers for its tenant's budget; `call` is as `callName` has it. */
+  | TenantWaitEvent
   | { type: 'FAULT'; of: FanOutStage; code: string; message: string };

@@ -10,7 +10,9 @@ import { type FanOutActionName, type FanOutEventName, type FanOutFacts, fanOutMa
 import { codeOfTimeout, releaseBarrier } from './release.js';
 import { reasons, resultOf } from './result.js';
 import type { Amount } from '../session/setup.js';
+import { takeTenantWait } from '../tenant-waits.js';
 import type { FanOutState, TaskRecord } from './state.js';
+import { awaitedByAll, keepTime } from './tenant-waits.js';
 import { describeWaiting, waitingFor } from './view.js';
 import { endCall, isTimeOver, timeEndOf, timeRefusal } from '../work-account.js';
 
@@ -19,19 +21,24 @@ export type { FanOutStep } from './draft.js';
 export const isOver = ({ state }: Pick<FanOutState, 'state'>): boolean => isTerminal(fanOutMachine, state);
 
 /** The next moment at which time alone changes something: the barrier's timeout, or the end of the budget's time before it. */
-export const nextDue = ({ state, deadlineAt, ledger }: FanOutState): number | null =>
-  state === 'RUNNING' ? deadlineAt : state === 'PREPARING' ? timeEndOf(ledger) : null;
+export const nextDue = (fanOut: FanOutState): number | null => {
+  const { state, deadlineAt, ledger } = fanOut;
+  if (state === 'RUNNING') return awaitedByAll(fanOut).length > 0 ? null : deadlineAt;
+  return state === 'PREPARING' ? timeEndOf(ledger) : null;
+};
 
 /** Takes one event and follows every transition it makes possible: pure (spec 03). `now` is epoch milliseconds. */
 export const stepFanOut = (fanOut: FanOutState, event: FanOutEvent, now: number): FanOutStep => {
   const draft = openDraft(fanOut, now);
   take(draft, event);
+  keepTime(draft);
   follow(draft);
   dispatch(draft);
   // Tasks that the budget refuses are settled at once, and may be the last.
   follow(draft);
   offerFanIn(draft);
   follow(draft);
+  keepTime(draft);
   noteWaiting(draft);
   return { fanOut: draft.fanOut, effects: draft.effects, events: draft.events };
 };
@@ -52,6 +59,7 @@ const nextEvent = (fanOut: FanOutState): FanOutEventName | null => {
       return fault ? 'FAULT' : prepared ? 'PREPARED' : null;
     case 'RUNNING':
       if (!tasks.some((task) => task.state === 'QUEUED' || task.state === 'RUNNING')) return 'SETTLED';
+      if (awaitedByAll(fanOut).length > 0) return null;
       return deadlineAt !== null && steppedAt >= deadlineAt ? 'TIMEOUT' : null;
     case 'FANNING_IN':
       return fault ? 'FAULT' : combined ? 'COMBINED' : null;
@@ -65,6 +73,7 @@ const nextEvent = (fanOut: FanOutState): FanOutEventName | null => {
 const take = (draft: FanOutDraft, event: FanOutEvent): void => {
   const { fanOut } = draft;
   if (event.type === 'WORKER') return takeOutcome(draft, event);
+  if (event.type === 'PERSON_AWAITED') return takeTenantWait(fanOut, event, draft.now);
   if (isOver(fanOut)) {
     if (event.type !== 'TICK') fanOut.dropped += 1;
     return;

@@ -11,6 +11,7 @@ import type {
 } from '../../contracts/fan-out-status.js';
 import type { Json } from '../../contracts/frames.js';
 import type { LedgerState } from '../ledger/state.js';
+import type { HasTenantWaits } from '../tenant-waits.js';
 import { openWorkAccount } from '../work-account.js';
 import type { FanOutSetup } from './setup.js';
 
@@ -34,13 +35,13 @@ export interface TaskRecord {
 }
 
 export interface FanOutWaiting {
-  for: 'worker' | 'lane' | 'budget';
-  on: 'prepare' | 'tasks' | 'fan_in' | 'score' | 'held';
+  for: 'worker' | 'lane' | 'budget' | 'person';
+  on: 'prepare' | 'tasks' | 'fan_in' | 'score' | 'held' | 'tenant_budget';
   since: number;
 }
 
 /** A whole fan-out as plain JSON: what continue-as-new carries and `snapshot` returns. */
-export interface FanOutState {
+export interface FanOutState extends HasTenantWaits {
   setup: FanOutSetup;
   state: FanOutStateName;
   startedAt: number;

@@ -5,6 +5,8 @@ import { usd } from '../budget.js';
 import { iso } from '../instant.js';
 import { barrierStateOf, completionRatio, countsOf } from './barrier.js';
 import { spentOf, timeUsed } from '../work-account.js';
+import { describeTenantWaits } from '../tenant-waits.js';
+import { awaitedByAll } from './tenant-waits.js';
 import type { FanOutState, FanOutWaiting } from './state.js';
 
 const lifecycles: Partial<Record<FanOutState['state'], Lifecycle>> = {
@@ -14,7 +16,9 @@ const lifecycles: Partial<Record<FanOutState['state'], Lifecycle>> = {
 };
 
 /** The one helper that says why a fan-out is not moving; null: it is over, or has not begun. */
-export const waitingFor = ({ state, setup, asking }: FanOutState): Omit<FanOutWaiting, 'since'> | null => {
+export const waitingFor = (fanOut: FanOutState): Omit<FanOutWaiting, 'since'> | null => {
+  const { state, setup, asking } = fanOut;
+  if (awaitedByAll(fanOut).length > 0) return { for: 'person', on: 'tenant_budget' };
   switch (state) {
     case 'PREPARING':
       return { for: 'worker', on: 'prepare' };
@@ -34,6 +38,7 @@ export const waitingFor = ({ state, setup, asking }: FanOutState): Omit<FanOutWa
 export const describeWaiting = (fanOut: FanOutState): Waiting | null => {
   const { waiting, tasks, deadlineAt } = fanOut;
   if (!waiting) return null;
+  if (waiting.on === 'tenant_budget') return describeTenantWaits(awaitedByAll(fanOut));
   const { waiting: open, running, total } = countsOf(tasks);
   const until = deadlineAt === null ? '' : `, until ${iso(deadlineAt)}`;
   const words = {

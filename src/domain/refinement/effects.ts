@@ -3,6 +3,7 @@ import type { Json } from '../../contracts/frames.js';
 import type { RefinementRole } from '../../contracts/refinement.js';
 import type { Criterion } from '../../contracts/rubric.js';
 import type { Amount } from '../session/setup.js';
+import type { TenantWaitEvent } from '../tenant-waits.js';
 import type { Critique } from './rubric.js';
 
 /** One call of the generator or the critic. */
@@ -66,4 +67,6 @@ export type RefinementEvent =
   | ({ type: 'GENERATED'; id: number; outcome: GenerateOutcome } & CallCost)
   | ({ type: 'CRITIQUED'; id: number; outcome: CritiqueOutcome } & CallCost)
   | { type: 'TICK' }
+  /** The call waits for a person who answers for its tenant's budget; `call` is its id. */
+  | TenantWaitEvent
   | { type: 'CANCEL' };

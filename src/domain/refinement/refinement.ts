@@ -9,8 +9,9 @@ import { type RefinementActionName, type RefinementEventName, refinementMachine 
 import { refinementFault, refinementResult } from './result.js';
 import { factsOf } from './scores.js';
 import type { RefinementState } from './state.js';
-import { endCall, openCall } from '../work-account.js';
-import { describeWaiting } from './waiting.js';
+import { takeTenantWait } from '../tenant-waits.js';
+import { endCall, heldFor, openCall, withClock } from '../work-account.js';
+import { awaitedBy, describeWaiting } from './waiting.js';
 
 export type { RefinementStep } from './draft.js';
 
@@ -29,16 +30,20 @@ export const stepRefinement = (before: RefinementState, event: RefinementEvent, 
   const { refinement } = draft;
   take(draft, event);
   while (refinement.turn !== null && !isOver(refinement)) transition(draft, refinement.turn.on);
-  noteWaiting(draft, before.pending?.id ?? null);
+  keepTime(draft);
+  noteWaiting(draft, before);
   return { refinement, effects: draft.effects, events: draft.events };
 };
 
 /** The next moment at which time alone changes something, or null. */
 export const nextDue = (refinement: RefinementState): number | null =>
-  isOver(refinement) || refinement.pending === null ? null : callDue(refinement) + graceMs;
+  isOver(refinement) || refinement.pending === null || awaitedBy(refinement) !== null
+    ? null
+    : callDue(refinement) + graceMs;
 
 const take = (draft: RefinementDraft, event: RefinementEvent): void => {
   const { refinement, now } = draft;
+  if (event.type === 'PERSON_AWAITED') return takeTenantWait(refinement, event, now);
   if (isOver(refinement)) {
     // Time passes for what has ended, too, and is no event of its own.
     if (event.type !== 'TICK') refinement.dropped += 1;
@@ -119,9 +124,17 @@ const perform = (draft: RefinementDraft, action: RefinementActionName, on: Refin
   }
 };
 
-const noteWaiting = (draft: RefinementDraft, before: number | null): void => {
+/** No time passes while a person is waited for, neither of the budget nor of the iteration (spec 08 "never counts against a time budget"). */
+const keepTime = ({ refinement, now }: RefinementDraft): void => {
+  const { ledger, iterationStartedAt } = refinement;
+  refinement.ledger = withClock(ledger, awaitedBy(refinement) !== null, now);
+  refinement.iterationStartedAt = iterationStartedAt + heldFor(ledger, refinement.ledger);
+};
+
+const noteWaiting = (draft: RefinementDraft, before: RefinementState): void => {
   const { refinement, now } = draft;
-  if ((refinement.pending?.id ?? null) === before) return;
+  const isSame = (awaitedBy(refinement) === null) === (awaitedBy(before) === null);
+  if ((refinement.pending?.id ?? null) === (before.pending?.id ?? null) && isSame) return;
   refinement.waitingSince = refinement.pending ? now : null;
   say(draft, { event: 'waiting', data: describeWaiting(refinement) });
 };

@@ -4,6 +4,7 @@ import type { RefinementResult, RefinementStateName } from '../../contracts/refi
 import { noAmount } from '../budget.js';
 import type { LedgerState } from '../ledger/state.js';
 import type { Amount } from '../session/setup.js';
+import type { HasTenantWaits } from '../tenant-waits.js';
 import { openWorkAccount } from '../work-account.js';
 import type { CallFault, RefinementPending } from './effects.js';
 import type { RefinementEventName } from './machine.js';
@@ -35,7 +36,7 @@ export interface Turn {
 }
 
 /** A whole refinement as plain JSON: what continue-as-new carries, and `snapshot` returns. */
-export interface RefinementState {
+export interface RefinementState extends HasTenantWaits {
   setup: RefinementSetup;
   state: RefinementStateName;
   startedAt: number;

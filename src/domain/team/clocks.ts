@@ -5,6 +5,7 @@ import { waitingAt } from './budget-asks.js';
 import type { TeamDraft } from './draft.js';
 import { accountIdOf, tell } from './spending.js';
 import { type AgentRecord, isOver, type TeamState } from './state.js';
+import { isLiteAtWork, waitOf } from './tenant-waits.js';
 
 /** Where no time is limited nobody looks at a clock, and none is kept. */
 const isTimed = ({ ledger }: TeamState): boolean => ledger.accounts.some(({ limits }) => limits.maxMs !== null);
@@ -29,7 +30,7 @@ const doings = (team: TeamState): Record<Exclude<Doing, 'nothing'>, string[]> =>
     if (!turn || (state !== 'PENDING' && state !== 'RUNNING')) return 'nothing';
     if (state === 'PENDING') return 'line';
     if (waiting.has(agentId)) return 'agents';
-    if (asking.has(turn.run)) return 'person';
+    if (asking.has(turn.run) || waitOf(team, { state, turn })) return 'person';
     return told.has(agentId) || inLine.has(turn.run) ? 'line' : 'work';
   };
   const found: Record<Doing, string[]> = { work: [], line: [], agents: [], person: [], nothing: [] };
@@ -60,9 +61,6 @@ export const agentsAtWork = (team: TeamState): Set<string> => {
   return atWork;
 };
 
-const isLiteAsked = ({ patterns }: TeamState): boolean =>
-  patterns.some(({ items }) => items.some(({ lite }) => lite.some(({ answered }) => !answered)));
-
 /**
  * The clock of a budget runs while anybody whose it is is at work, and stands still else (spec 08 "Waiting for a person never counts
  * against a time budget").
@@ -71,7 +69,7 @@ export const setClocks = ({ team, now }: TeamDraft): void => {
   if (!isTimed(team)) return;
   const above = new Map(team.ledger.accounts.map(({ accountId, parentId }) => [accountId, parentId]));
   const atWork = agentsAtWork(team);
-  const running = new Set<string>(isLiteAsked(team) && team.state === 'OPEN' ? [teamAccount] : []);
+  const running = new Set<string>(isLiteAtWork(team) && team.state === 'OPEN' ? [teamAccount] : []);
   for (const agent of team.agents) {
     if (!atWork.has(agent.plan.agentId)) continue;
     for (let id = accountIdOf(agent) as string | null | undefined; id && !running.has(id); id = above.get(id))

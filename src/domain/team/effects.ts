@@ -5,6 +5,7 @@ import type { Json } from '../../contracts/frames.js';
 import type { TurnRead, TurnSent } from '../agent/state.js';
 import type { TurnEvent } from '../agent/turn.js';
 import type { Amount } from '../session/setup.js';
+import type { TenantWaitEvent } from '../tenant-waits.js';
 import type { CallKey } from './call-keys.js';
 import type { NewMessage } from './context/message.js';
 import type { SyncAsked } from './context/sync.js';
@@ -14,6 +15,7 @@ import type { TurnOutcome } from './outcome.js';
 import type { PatternKind } from './pattern-state.js';
 import type { AgentPlan } from './setup.js';
 import type { ToolAsk } from './state.js';
+import type { TurnWait } from './tenant-waits.js';
 
 /** What a team wants done. A turn is named by its agent and run; each is run at most once. */
 export type TeamEffect =
@@ -133,6 +135,9 @@ export type TeamEvent =
   | { type: 'FEEDBACK'; given: GivenFeedback }
   /** A turn calls a tool for agents; answered by `answer_call`, in the same step unless it waits for agents. */
   | { type: 'COMMAND'; agentId: string; run: number; callId: string; command: AgentCommand }
+  /** A call waits for a person who answers for its tenant's budget: of a turn, or of a lite agent. */
+  | TurnWait
+  | TenantWaitEvent
   /** `answer` null: it gave none, or failed. */
   | { type: 'LITE_ANSWERED'; patternId: string; liteId: string; answer: Json; usage?: Amount; held?: number }
   | { type: 'TICK' };
@@ -144,7 +149,7 @@ export type OutsideCall = Extract<TeamEvent, { type: 'CALL' | 'PAUSE' | 'RESUME'
 export interface TurnWord {
   epoch: number;
   /** In their order. */
-  events: Extract<TeamEvent, { type: 'ENDED' | 'READ' | 'COMMAND' | 'PERMISSION' }>[];
+  events: (Extract<TeamEvent, { type: 'ENDED' | 'READ' | 'COMMAND' | 'PERMISSION' }> | TurnWait)[];
 }
 
 /** A read on its way with the call that it is for. `epoch`: of the team that has started the turn. */

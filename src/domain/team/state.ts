@@ -12,6 +12,7 @@ import type {
 } from '../../contracts/team-status.js';
 import { noAmount } from '../budget.js';
 import type { Amount } from '../session/setup.js';
+import type { HasTenantWaits } from '../tenant-waits.js';
 import { type ContextBook, emptyBook } from './context/book.js';
 import type { NewMessage } from './context/message.js';
 import type { LedgerState } from '../ledger/state.js';
@@ -128,12 +129,12 @@ export interface HeldCall {
 
 /** Why nothing but time or somebody else moves the team. */
 export interface TeamWaiting {
-  on: 'agents' | 'approval' | 'limit' | 'budget' | 'paused' | 'open';
+  on: 'agents' | 'approval' | 'limit' | 'budget' | 'tenant_budget' | 'paused' | 'open';
   since: number;
 }
 
 /** A whole team as plain JSON: what continue-as-new carries and `snapshot` returns. */
-export interface TeamState {
+export interface TeamState extends HasTenantWaits {
   setup: TeamSetup;
   state: TeamStateName;
   startedAt: number;

@@ -1,6 +1,7 @@
 import { add, noAmount } from '../budget.js';
 import { iso } from '../instant.js';
 import { step } from '../machine.js';
+import { takeTenantWait } from '../tenant-waits.js';
 import { noteBudgetAsks } from './budget-asks.js';
 import { answeredBefore, keepAnswer } from './call-keys.js';
 import { takeCall } from './calls.js';
@@ -77,6 +78,9 @@ const take = (draft: TeamDraft, event: TeamEvent): CallAnswer | null => {
     case 'LITE_ANSWERED':
       spendUnowned(draft, event.usage ?? noAmount, event.held);
       if (!hearLite(draft, event)) team.dropped += 1;
+      return null;
+    case 'PERSON_AWAITED':
+      takeTenantWait(team, event, draft.now);
       return null;
     case 'TICK':
       return null;

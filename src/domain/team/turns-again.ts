@@ -50,6 +50,7 @@ export const afterGoingBack = (
   );
   const ended = endedRuns(inbox);
   const heard = inbox
+    .filter(({ type }) => type !== 'PERSON_AWAITED')
     .filter((event) => !isOfTurn(event) || ended.has(event.run))
     .map((event): TeamEvent => {
       const { caller: _, ...kept } = event;
@@ -90,6 +91,7 @@ export const beginAgain = (draft: TeamDraft, known: readonly number[]): void => 
   const { team } = draft;
   team.wentBack = (team.wentBack ?? 0) + 1;
   team.held = [];
+  delete team.tenantWaits;
   forgetAsks(draft);
   team.waits = team.waits.filter(({ by }) => by === null);
   // What turns of then held of the budget is settled by nobody else.

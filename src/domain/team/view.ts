@@ -35,7 +35,9 @@ const lifecycleOf = (team: TeamState): Lifecycle => {
     case 'CANCELLED':
       return 'cancelled';
     default:
-      return waiting?.on === 'agents' || (isAsked(waiting?.on) && goesOn(team)) ? 'running' : 'waiting';
+      return waiting?.on === 'agents' || waiting?.on === 'tenant_budget' || (isAsked(waiting?.on) && goesOn(team))
+        ? 'running'
+        : 'waiting';
   }
 };
 

@@ -1,11 +1,14 @@
 import type { Waiting } from '../../contracts/work.js';
 import { whoCanApprove } from '../approval.js';
 import { iso } from '../instant.js';
+import { describeTenantWaits } from '../tenant-waits.js';
+import { agentsAtWork } from './clocks.js';
 import { budgetOwner, waitingAt } from './budget-asks.js';
 import { openRequest } from './permissions.js';
 import { inLine } from './slot-use.js';
 import { ownerOf } from './spending.js';
 import { type AgentRecord, isOver, isSettled, type TeamState, type TeamWaiting } from './state.js';
+import { isLiteAtWork, openTenantWaits, waitOf } from './tenant-waits.js';
 
 const count = ({ agents }: TeamState, state: string): number => agents.filter((agent) => agent.state === state).length;
 
@@ -13,11 +16,16 @@ const questions = (many: number, which = ''): string => `${many} ${which}questio
 
 const agentsWait = (many: number): string => (many === 1 ? '1 agent waits' : `${many} agents wait`);
 
+/** Whether all that could move waits for persons, who answer for budgets of tenants. */
+const isTenantAwaited = (team: TeamState): boolean =>
+  openTenantWaits(team).length > 0 && agentsAtWork(team).size === 0 && !isLiteAtWork(team);
+
 /** Why a team is not moving; null: it is over. */
 export const waitingOn = (team: TeamState): TeamWaiting['on'] | null => {
   if (isOver(team)) return null;
   if (team.agents.every(isSettled) && team.patterns.length === 0) return 'open';
   if (openRequest(team)) return team.asks[0] && 'accountId' in team.asks[0] ? 'limit' : 'approval';
+  if (team.state === 'OPEN' && isTenantAwaited(team)) return 'tenant_budget';
   const running = count(team, 'RUNNING');
   if (running > 0 || team.state === 'OPEN') {
     if (running === 0) return count(team, 'PAUSED') > 0 ? 'paused' : 'agents';
@@ -29,12 +37,15 @@ export const waitingOn = (team: TeamState): TeamWaiting['on'] | null => {
 const openCalls = 'agents whose calls are open: those that are paused hold theirs until they are resumed or cancelled';
 
 /** Why an agent's next call is not made; null: it waits for nothing that its team knows of. */
-export const agentWaiting = (team: TeamState, { plan, state, turn, startedAt }: AgentRecord): Waiting | null => {
+export const agentWaiting = (team: TeamState, agent: AgentRecord): Waiting | null => {
+  const awaited = waitOf(team, agent);
+  if (awaited) return describeTenantWaits([awaited]);
+  const { plan, state, turn, startedAt } = agent;
   const call = team.held.find(({ agentId, run }) => agentId === plan.agentId && run === turn?.run);
   if (!call || state !== 'RUNNING') return null;
   const since = iso(call.since ?? startedAt ?? team.steppedAt);
   const isAsked = (ask: TeamState['asks'][number]): boolean =>
-    'accountId' in ask && waitingAt(team, ask.accountId).some((agent) => agent.plan.agentId === plan.agentId);
+    'accountId' in ask && waitingAt(team, ask.accountId).some((one) => one.plan.agentId === plan.agentId);
   const open = openRequest(team);
   const place = team.asks.findIndex(isAsked);
   if (place === -1 || !open)
@@ -83,6 +94,8 @@ export const describeWaiting = (team: TeamState): Waiting | null => {
         who_can_unblock: open ? whoCanApprove(open) : '',
       };
     }
+    case 'tenant_budget':
+      return { ...describeTenantWaits(openTenantWaits(team)), since };
     case 'budget':
       return {
         for: 'budget',

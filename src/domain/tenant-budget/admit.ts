@@ -10,7 +10,7 @@ export type AdmitOutcome =
   | { type: 'admitted'; isCheaper: boolean }
   | { type: 'waits' }
   /** `message` null: it has been paid for by that number. */
-  | { type: 'refused'; message: string | null };
+  | { type: 'refused'; message: string | null; isAsked?: true };
 
 const isEqual = (a: Amount, b: Amount): boolean => a.tokens === b.tokens && a.usdMicros === b.usdMicros;
 
@@ -33,7 +33,7 @@ export const admit = (
   demand: BudgetDemand,
   now: number,
 ): { ledger: LedgerState; notices: BudgetNotice[]; outcome: AdmitOutcome } => {
-  const { worker, number, isCapped, cheaper } = demand;
+  const { worker, number, isCapped, cheaper, comesAgain } = demand;
   const request = (amount: Amount, isCheapest: boolean): CallRequest => ({
     accountId: workerAccount(worker),
     number,
@@ -64,8 +64,11 @@ export const admit = (
       return { ledger, notices, outcome: { type: 'admitted', isCheaper } };
     case 'settled':
       return { ledger, notices, outcome: { type: 'refused', message: null } };
-    case 'refused':
-      if (result.remedy !== 'stop') return { ledger, notices, outcome: { type: 'waits' } };
-      return { ledger, notices, outcome: { type: 'refused', message: refusalOf(books, settings, result.faults) } };
+    case 'refused': {
+      const isAsked = result.remedy === 'ask' && comesAgain === true;
+      if (result.remedy !== 'stop' && !isAsked) return { ledger, notices, outcome: { type: 'waits' } };
+      const message = refusalOf(books, settings, result.faults);
+      return { ledger, notices, outcome: { type: 'refused', message, ...(isAsked && { isAsked }) } };
+    }
   }
 };

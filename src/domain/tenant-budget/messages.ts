@@ -45,6 +45,8 @@ export interface BudgetRefusal {
   number: number;
   /** null: it was lost and has been paid for, so that it has to be asked for by another number. */
   message: string | null;
+  /** A person is asked for more, and the call is to come again once it may; left out: nobody is. */
+  isAsked?: true;
 }
 
 /** How the budget stands, for gauges. */

@@ -17,7 +17,8 @@ const isDemand = (value: unknown): boolean =>
   isCall(value) &&
   isAmount(value['amount']) &&
   typeof value['isCapped'] === 'boolean' &&
-  (value['cheaper'] === null || isAmount(value['cheaper']));
+  (value['cheaper'] === null || isAmount(value['cheaper'])) &&
+  (value['comesAgain'] === undefined || value['comesAgain'] === true);
 
 /** Of persons nothing is taken here: they are answered. */
 const checks: Readonly<Record<string, (event: Record<string, unknown>) => boolean>> = {

@@ -19,6 +19,8 @@ export interface BudgetDemand {
   isCapped: boolean;
   /** What it would be with the cheaper model that may be asked in its place; null: there is none. */
   cheaper: Amount | null;
+  /** Where a person has to answer first it does not wait: it is told so, and comes again. Left out: it waits. */
+  comesAgain?: true;
 }
 
 export interface WaitingDemand extends BudgetDemand {

@@ -194,7 +194,10 @@ const admitWaiting = (draft: Draft, now: number): void => {
         draft.granted.push({ worker, number, since: books.startsAt, isCheaper: outcome.isCheaper });
         break;
       case 'refused':
-        draft.refused.push({ worker, number, message: outcome.message });
+        draft.refused.push({
+          ...{ worker, number, message: outcome.message },
+          ...(outcome.isAsked && { isAsked: true }),
+        });
         break;
       case 'waits':
         waiting.push(demand);

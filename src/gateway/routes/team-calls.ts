@@ -54,7 +54,8 @@ export const withCallWaits = async (status: TeamStatus, { teams }: Pick<Ports, '
   if (waits.size === 0) return status;
   const agents = status.agents.map((agent) => {
     const waiting = waitingForCalls(null, waits.get(agent.agent_id) ?? []);
-    return waiting === null || agent.state !== 'RUNNING' ? agent : { ...agent, waiting };
+    // Its team knows of one that waits for a person.
+    return waiting === null || agent.waiting || agent.state !== 'RUNNING' ? agent : { ...agent, waiting };
   });
   return { ...status, agents, waiting: waitingForCalls(status.waiting, [...waits.values()].flat()) };
 };
