@@ -12,11 +12,16 @@ export const planOf = (...tasks: readonly Partial<TaskBody>[]): Plan =>
 
 export const taskOf = (task: Partial<TaskBody>): Task => planOf(task).tasks[0] as Task;
 
-export const argvOf = (command: string | readonly string[]): string[] =>
+/** What a task runs; a text is a line of a shell. */
+export type Command = string | readonly string[];
+
+/** Commands by the rule that must see them. */
+export type DangerousCommands = Readonly<Record<string, readonly Command[]>>;
+
+export const argvOf = (command: Command): string[] =>
   typeof command === 'string' ? ['bash', '-c', command] : [...command];
 
-/** Findings of one command, a text being a line of a shell. */
-export const findingsOf = (command: string | readonly string[]): Finding[] =>
-  scanPlan(planOf({ argv: argvOf(command) }), workspace);
+/** Findings of one command. */
+export const findingsOf = (command: Command): Finding[] => scanPlan(planOf({ argv: argvOf(command) }), workspace);
 
 export const ruleIds = (findings: readonly Finding[]): string[] => findings.map(({ rule }) => rule);

@@ -1,0 +1,42 @@
+import type { DangerousCommands } from '../plan.js';
+
+export const privilege: DangerousCommands = {
+  'privilege-escalation': [
+    ['sudo', 'npm', 'test'],
+    ['sudo', '-E', '-u', 'root', 'make'],
+    ['su', '-c', 'make install'],
+    ['doas', 'ls'],
+    ['pkexec', 'ls'],
+    ['chmod', 'u+s', 'tool'],
+    ['chmod', '4755', 'tool'],
+    ['setcap', 'cap_net_admin+ep', 'tool'],
+    ['usermod', '-aG', 'sudo', 'me'],
+    'echo "me ALL=(ALL) NOPASSWD: ALL" >> /etc/sudoers',
+    'echo x | tee -a /etc/passwd',
+  ],
+  persistence: [
+    'echo "* * * * * x" | crontab -',
+    ['crontab', 'jobs.txt'],
+    ['systemctl', 'enable', 'evil'],
+    'echo x >> ~/.bashrc',
+    'echo "ssh-rsa AAAA" >> ~/.ssh/authorized_keys',
+    'cp evil.service /etc/systemd/system/',
+    'echo "x" > /etc/cron.d/x',
+    'echo ./x.sh | at now + 1 hour',
+    ['git', 'config', '--global', 'core.hooksPath', '/tmp/hooks'],
+  ],
+  'sandbox-escape': [
+    ['nsenter', '-t', '1', '-m', 'sh'],
+    ['unshare', '-r', 'sh'],
+    ['mount', '-o', 'bind', '/', 'x'],
+    ['umount', '/'],
+    ['gdb', '-p', '1'],
+    ['strace', '-p', '1'],
+    ['cat', '/proc/1/root/etc/passwd'],
+    ['chroot', '/', 'sh'],
+    ['insmod', 'x.ko'],
+    'echo "|/x" > /proc/sys/kernel/core_pattern',
+    'echo x > /sys/fs/cgroup/release_agent',
+    'ls /proc/1/root',
+  ],
+};
