@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Adapter } from '../../src/contracts/adapter.js';
 import type { Provider, ProviderList } from '../../src/contracts/provider-limits.js';
 import { type Product, startProduct } from '../support/product.js';
 import { runCli } from '../support/run-cli.js';
@@ -47,23 +48,29 @@ afterAll(async () => {
 
 const provider = async (name: string): Promise<Provider> =>
   (await product.get(`/v1/providers/${encodeURIComponent(name)}`)).body as Provider;
-const echo = (server: string) => ({ kind: 'mcp' as const, server, tool: 'echo', prompt_argument: 'said' });
+const echo = (server: string): Adapter => ({
+  kind: 'mcp',
+  server,
+  tool: 'echo',
+  arguments: {},
+  prompt_argument: 'said',
+});
 
-test.each([
-  ['MCP servers', echo('gone'), 'mcp:gone', echo('own'), () => 'mcp:own', 'Here.'],
+test.each<[string, Adapter, string, () => Adapter, () => string, string]>([
+  ['MCP servers', echo('gone'), 'mcp:gone', () => echo('own'), () => 'mcp:own', 'Here.'],
   [
     'hosts of remote agents',
-    { kind: 'http' as const, url: `${closed}/asked` },
+    { kind: 'http', url: `${closed}/asked` },
     'http:127.0.0.1:9',
-    () => ({ kind: 'http' as const, url: `http://${hostOfAnswering}/any` }),
+    (): Adapter => ({ kind: 'http', url: `http://${hostOfAnswering}/any` }),
     () => `http:${hostOfAnswering}`,
     'Here.',
   ],
   [
     'agents of A2A',
-    { kind: 'a2a' as const, url: `${closed}/` },
+    { kind: 'a2a', url: `${closed}/` },
     'a2a:127.0.0.1:9',
-    () => ({ kind: 'a2a' as const, url: product.url }),
+    (): Adapter => ({ kind: 'a2a', url: product.url }),
     () => `a2a:${new URL(product.url).host}`,
     'A simulated answer to: Here.',
   ],
@@ -76,8 +83,7 @@ test.each([
     if (broken.breaker === 'open' || Date.now() > deadline) break;
   }
   expect(broken).toMatchObject({ provider: deadName, breaker: 'open', running: true });
-  const adapter = typeof alive === 'function' ? alive() : alive;
-  const { result } = await product.run({ prompt: 'Here.', lanes: [{ lane_id: 'a', adapter }] });
+  const { result } = await product.run({ prompt: 'Here.', lanes: [{ lane_id: 'a', adapter: alive() }] });
   expect(result?.answer).toBe(answer);
   expect(await provider(aliveName())).toMatchObject({ breaker: 'closed', running: true });
   await product.post(`/v1/sessions/${id}/cancel`);
