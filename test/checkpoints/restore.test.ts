@@ -155,7 +155,7 @@ describe('a session that is restored', () => {
     expect(await ended(product, path)).toMatchObject({ lifecycle: 'completed' });
     const listed = async () =>
       ((await product.get('/v1/work?tenant=restored-tenant')).body as { items: { lifecycle: string }[] }).items;
-    for (let look = 0; look < 100 && (await listed()).some(({ lifecycle }) => lifecycle !== 'completed'); look += 1)
+    for (let look = 0; look < 400 && (await listed()).some(({ lifecycle }) => lifecycle !== 'completed'); look += 1)
       await pause(100);
     expect(await listed()).toMatchObject([{ lifecycle: 'completed' }]);
   });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { AgentStatus, TeamStatus } from '../../src/contracts/team-status.js';
 import { type Product, startProduct } from '../support/product.js';
 import { runCli, type Said } from '../support/run-cli.js';
@@ -25,7 +26,8 @@ describe('parley team', () => {
       ['wait_for_agents', { ids: ['reader'] }],
     );
     const told = [{ partial: sure }, { final: 'It is sure.' }];
-    const id = await start({ agents: [says('lead', [spawning, ...told])] });
+    const tenant = `t-${randomUUID()}`;
+    const id = await start({ tenant, agents: [says('lead', [spawning, ...told])] });
     const followed = await team('follow', id);
     expect(followed.code).toBe(0);
     const lines = followed.out.split('\n');
@@ -40,7 +42,9 @@ describe('parley team', () => {
     expect(shown.code).toBe(0);
     expect(shown.out).toMatch(/ COMPLETED {2}\(completed\) {2}2 agents\n {2}✓ lead .*\n {2}✓ {3}reader {2}COMPLETED/);
     expect((await team('agents', id, 'lead')).out.split('\n').at(-1)).toBe('It is sure.');
-    expect((await parley(['list', '--kind', 'team'])).out).toContain(id);
+    // The list of work follows a moment later.
+    const listed = async (): Promise<string> => (await parley(['list', '--kind', 'team', '--tenant', tenant])).out;
+    while (!(await listed()).includes(id)) await new Promise((resolve) => setTimeout(resolve, 100));
     expect((await parley(['checkpoints', id])).out).toMatch(/^CP-0 /);
     expect((await parley(['why', id])).out).toContain('does not wait: it has ended');
   });

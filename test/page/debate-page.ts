@@ -37,10 +37,14 @@ export const needsApproval = (approval: OpenDebateBody['approval'] = {}): OpenDe
   });
 
 /** Tests of the page of a debate; where no sandbox works, no debate gets beyond its first check. */
-export const describeDebatePage = (name: string, tests: () => void): void => {
+export const describeDebatePage = (name: string, tests: () => void, isAlone = false): void => {
   afterAll(removeWorkspaces);
   describePage(name, tests, {
     describeHere: withBrowser === describe ? describeWithSandbox : withBrowser,
     environment: { PARLEY_LOCK_PROJECT: 'shop' },
+    isAlone,
   });
 };
+
+/** The same before lists that hold nobody else's work. */
+export const describeDebatePageAlone = (name: string, tests: () => void): void => describeDebatePage(name, tests, true);

@@ -3,7 +3,7 @@ import { openDebateSchema, type OpenDebateBody } from '../../src/contracts/debat
 import { aDebate, agrees, makeWorkspace, objects, proposes, repairs, sh } from '../support/debate-bodies.js';
 import { startCuttableProxy } from '../support/cuttable-proxy.js';
 import {
-  describeDebatePage,
+  describeDebatePageAlone,
   expectComplaint,
   needsApproval,
   open,
@@ -45,7 +45,7 @@ const incomplete = (): OpenDebateBody =>
     limits: { max_repairs: 1 },
   });
 
-describeDebatePage('the page of a debate', () => {
+describeDebatePageAlone('the page of a debate', () => {
   test('tells how it was argued, failed and was healed, to the audit record', async () => {
     const id = await start(
       aDebate({

@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
 import type { DebateStatus } from '../../src/contracts/debate-status.js';
-import { describeDebatePage, needsApproval, page, product } from './debate-page.js';
+import { describeDebatePageAlone, needsApproval, page, product } from './debate-page.js';
 import { expectReadable } from './product-page.js';
 
 const awaits = ({ state }: DebateStatus): boolean => state === 'AWAITING_APPROVAL';
@@ -30,7 +30,7 @@ const goTo = async (task: string): Promise<void> => {
   throw new Error(`${task} cannot be reached`);
 };
 
-describeDebatePage('the inbox on the page', () => {
+describeDebatePageAlone('the inbox on the page', () => {
   test('is worked through with the keyboard alone: approve, request changes, reject', async () => {
     const [first, second, third] = [await ask('First thing'), await ask('Second thing'), await ask('Third thing')];
     await open('First thing', 'Second thing', 'Third thing');

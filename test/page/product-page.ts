@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Locator, Page } from 'playwright-core';
+import { startOwnServer } from '../support/own-server.js';
 import { type Product, startProduct } from '../support/product.js';
 import { createComplaints, launchBrowser, resetTab, withBrowser } from './browser.js';
 
@@ -33,16 +34,20 @@ interface PageOptions {
   /** Who runs the tests, where not every machine can. */
   describeHere?: typeof describe;
   environment?: Record<string, string>;
+  /** Nobody else's work stands in its lists. */
+  isAlone?: boolean;
 }
 
 /** Tests of the page before the whole product, each as in a fresh tab, in which the browser has nothing to complain of. */
 export const describePage = (
   name: string,
   tests: () => void,
-  { describeHere = withBrowser, environment = {} }: PageOptions = {},
+  { describeHere = withBrowser, environment = {}, isAlone = false }: PageOptions = {},
 ): void => {
   describeHere(name, () => {
+    let own: Awaited<ReturnType<typeof startOwnServer>> | null = null;
     beforeAll(async () => {
+      if (isAlone) own = await startOwnServer();
       [browser, product] = await Promise.all([launchBrowser(), startProduct(environment)]);
       page = await browser.newPage({ reducedMotion: 'reduce' });
       complaints.watch(page, 'http://127.0.0.1:');
@@ -50,6 +55,7 @@ export const describePage = (
     afterAll(async () => {
       await browser?.close();
       await product?.stop();
+      await own?.stop();
     });
     beforeEach(complaints.begin);
     afterEach(async () => {

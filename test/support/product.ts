@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Client } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { openStores } from '../../activities/artifacts/index.js';
@@ -40,7 +40,7 @@ export interface Product {
   run(body: OpenSessionBody): Promise<SessionStatus>;
   start(body: OpenSessionBody): Promise<SessionStarted>;
   status(id: string): Promise<SessionStatus>;
-  /** Polls until `holds`, which is how a person would watch; fails after ten seconds with the last status. */
+  /** Polls until `holds`, which is how a person would watch; fails after half a minute with the last status. */
   until(id: string, holds: (status: SessionStatus) => boolean): Promise<SessionStatus>;
   /** The same for debates. */
   debates: {
@@ -82,7 +82,8 @@ export interface Product {
   };
   /** Where it keeps its data. */
   data: string;
-  stop(): Promise<void>;
+  /** Ends what it has left running, too, unless another product goes on with that. */
+  stop(more?: { leavesWork: boolean }): Promise<void>;
 }
 
 export interface Answer {
@@ -104,13 +105,33 @@ const polled = async <S>(look: () => Promise<S>, holds: (status: S) => boolean, 
 };
 
 /**
+ * Closes all that still runs of a task queue: nobody answers for it any more, and it would stand in the lists of all other tests. What
+ * began a moment ago may not be listed yet, and stays.
+ */
+const endWork = async (client: Client, taskQueue: string): Promise<void> => {
+  const query = `TaskQueue = '${taskQueue}' AND ExecutionStatus = 'Running'`;
+  const closing: Promise<unknown>[] = [];
+  for await (const { workflowId, runId } of client.workflow.list({ query })) {
+    const closed = client.workflow.getHandle(workflowId, runId).terminate('its test is over');
+    closing.push(
+      closed.catch((error: unknown) => {
+        if (!(error instanceof WorkflowNotFoundError)) throw error; // it has ended meanwhile
+      }),
+    );
+  }
+  await Promise.all(closing);
+};
+
+/**
  * The whole product in this process, as `npm start` has it, on the test server, with a task queue of its own unless it shares that
  * of another.
  */
 export const startProduct = async (
   environment: Record<string, string> = {},
-  taskQueue = `test-${randomUUID()}`,
+  sharedQueue?: string,
 ): Promise<Product> => {
+  const isShared = sharedQueue !== undefined;
+  const taskQueue = sharedQueue ?? `test-${randomUUID()}`;
   const data = mkdtempSync(join(tmpdir(), 'parley-data-'));
   const config = loadConfig({
     PORT: '0',
@@ -190,7 +211,7 @@ export const startProduct = async (
     run: async (body) => expectStatus(await call('POST', '/v1/sessions?wait=30', body), 200).body,
     start: async (body) => expectStatus(await call('POST', '/v1/sessions', body), 202).body,
     status: async (id) => expectStatus(await call('GET', `/v1/sessions/${id}`), 200).body,
-    until: (id, holds) => polled(() => product.status(id), holds, 10_000),
+    until: (id, holds) => polled(() => product.status(id), holds, 30_000),
     debates: {
       start: async (body) => (expectStatus(await call('POST', '/v1/debates', body), 202).body as DebateStarted).id,
       run: async (body) => {
@@ -199,7 +220,7 @@ export const startProduct = async (
         return await product.debates.until(id, ({ lifecycle }) => lifecycle !== 'running' && lifecycle !== 'waiting');
       },
       status: async (id) => expectStatus(await call('GET', `/v1/debates/${id}`), 200).body,
-      until: (id, holds) => polled(() => product.debates.status(id), holds, 25_000),
+      until: (id, holds) => polled(() => product.debates.status(id), holds, 30_000),
     },
     fanOuts: {
       start: async (body) => (expectStatus(await call('POST', '/v1/fan-outs', body), 202).body as FanOutStarted).id,
@@ -220,7 +241,7 @@ export const startProduct = async (
         return await product.refinements.until(id, ({ lifecycle }) => lifecycle !== 'running');
       },
       status: async (id) => expectStatus(await call('GET', `/v1/refinements/${id}`), 200).body,
-      until: (id, holds) => polled(() => product.refinements.status(id), holds, 25_000),
+      until: (id, holds) => polled(() => product.refinements.status(id), holds, 30_000),
     },
     runs: {
       start: async (body) => (expectStatus(await call('POST', '/v1/runs', body), 202).body as RunStarted).id,
@@ -257,8 +278,9 @@ export const startProduct = async (
       },
     },
     data,
-    stop: async () => {
+    stop: async ({ leavesWork } = { leavesWork: isShared }) => {
       await gateway.close();
+      if (!leavesWork) await endWork(client, taskQueue);
       await memory.close();
       await worker.drain();
       await bus.close();

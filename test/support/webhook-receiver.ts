@@ -13,8 +13,8 @@ export interface Received {
   event: WebhookEvent;
 }
 
-/** A status with headers; `silence`: no answer at all. */
-export type Answer = { status: number; headers?: Record<string, string> } | 'silence';
+/** A status with headers; `silence`: no answer at all; `gone`: the connection breaks. */
+export type Answer = { status: number; headers?: Record<string, string> } | 'silence' | 'gone';
 
 export interface Receiver {
   url: string;
@@ -30,7 +30,7 @@ export interface Receiver {
 }
 
 /** A real HTTP server that is told what to answer. */
-export const startReceiver = async (port = 0): Promise<Receiver> => {
+export const startReceiver = async (): Promise<Receiver> => {
   const received: Received[] = [];
   const answers: Answer[] = [];
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -39,18 +39,19 @@ export const startReceiver = async (port = 0): Promise<Receiver> => {
     received.push({ path, method, headers, body, event: JSON.parse(body) as WebhookEvent });
     const answer = (answers.length > 1 ? answers.shift() : answers[0]) ?? { status: 204 };
     if (answer === 'silence') return;
+    if (answer === 'gone') return void response.destroy();
     response.writeHead(answer.status, answer.headers).end();
   };
   const server = createServer((request, response) => {
     handle(request, response).catch((error: unknown) => response.destroy(error as Error));
   });
-  server.listen(port, '127.0.0.1');
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const at = (server.address() as AddressInfo).port;
+  const { port } = server.address() as AddressInfo;
   const about = (workId: string): Received[] => received.filter(({ event }) => event.subject === workId);
   return {
-    url: `http://127.0.0.1:${at}`,
-    port: at,
+    url: `http://127.0.0.1:${port}`,
+    port,
     received,
     answers,
     about,

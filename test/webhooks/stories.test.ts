@@ -31,12 +31,17 @@ afterAll(async () => {
 
 let count = 0;
 const newId = (): string => `told-${Date.now()}-${(count += 1)}`;
+/** Its own: deliveries of other tests stand in the same namespace. */
+const tenant = 'told';
 const hook = (over: object = {}) => ({ url: `${receiver.url}/in/a-token-0?key=k-1`, ...over });
-const aSession = (over: object = {}) => ({ id: newId(), prompt: 'Which?', lanes: [says('a', 'blue')], ...over });
+const aSession = (over: object = {}) => ({
+  ...{ id: newId(), tenant, prompt: 'Which?', lanes: [says('a', 'blue')] },
+  ...over,
+});
 const typesOf = (received: Received[]): string[] => received.map(({ event }) => event.type);
 
 const deliveries = async (query = ''): Promise<WebhookItem[]> =>
-  ((await product.get(`/v1/webhooks?limit=200${query}`)).body as WebhookList).items;
+  ((await product.get(`/v1/webhooks?limit=200&tenant=${tenant}${query}`)).body as WebhookList).items;
 const polled = async <T>(look: () => Promise<T>, holds: (seen: T) => boolean): Promise<T> => {
   const deadline = Date.now() + 25_000;
   for (;;) {
@@ -66,7 +71,7 @@ describe('who is named by work', () => {
       type: 'parley.session.completed',
       source: `/v1/sessions/${body.id}`,
       subject: body.id,
-      data: { id: body.id, tenant: 'default', lifecycle: 'completed', state: 'COMPLETE', error: null },
+      data: { id: body.id, tenant, lifecycle: 'completed', state: 'COMPLETE', error: null },
     });
     expect((await product.get(got!.event.source)).body).toMatchObject({ result: ended.result });
     const [item] = await ofWork(body.id, 'delivered');
@@ -202,7 +207,10 @@ describe('the metrics of a worker', () => {
     await product.run(refused);
     await ofWork(refused.id, 'dead');
     const after = await Promise.all(names.map(counted));
-    expect(after.map((value, index) => value - before[index]!)).toEqual([2, 1, 1, 1]);
+    const [failed, taken204, ...ended] = after.map((value, index) => value - before[index]!);
+    expect([failed, taken204]).toEqual([2, 1]);
+    // At least: the end of a delivery is told again where Temporal tries its last task again.
+    for (const ends of ended) expect(ends).toBeGreaterThanOrEqual(1);
   });
 });
 
@@ -270,7 +278,7 @@ describe('a receiver', () => {
 
   test('that is away keeps its delivery pending, with the time of the next attempt, and nobody else waits for it', async () => {
     const gone = await startReceiver();
-    await gone.close();
+    gone.answers.push('gone');
     const body = aSession({ webhooks: [{ url: gone.url }, hook()] });
     await product.run(body);
     await receiver.until(body.id, 1);
@@ -283,14 +291,19 @@ describe('a receiver', () => {
       () => status(item!.id),
       ({ attempts_made: made }) => made >= 1,
     );
-    expect(pending).toMatchObject({ state: 'pending', ended_at: null, detail: expect.stringMatching(/ECONNREFUSED/) });
+    expect(pending).toMatchObject({
+      state: 'pending',
+      ended_at: null,
+      detail: expect.stringMatching(/other side closed|ECONNRESET/),
+    });
     const refused = await product.post(`/v1/webhooks/${item!.id}/redeliver`);
     expect([refused.status, (refused.body as { code: string }).code]).toEqual([409, 'wrong_state']);
     // It comes back, and gets what it has missed.
-    const back = await startReceiver(gone.port);
-    const [got] = await back.until(body.id, 1);
+    const missed = gone.about(body.id).length;
+    gone.answers.splice(0);
+    const [got] = (await gone.until(body.id, missed + 1)).slice(missed);
     expect(got!.event.id).toBe(pending.event_id);
-    await back.close();
+    await gone.close();
   });
 
   test.each([
@@ -327,9 +340,12 @@ describe('what is a secret', () => {
     await receiver.until(body.id, 1);
     const [item] = await ofWork(body.id, 'delivered');
     const texts = await Promise.all(
-      [`/v1/sessions/${body.id}`, `/v1/sessions/${body.id}/export`, '/v1/webhooks', `/v1/webhooks/${item!.id}`].map(
-        async (path) => JSON.stringify((await product.get(path)).body),
-      ),
+      [
+        `/v1/sessions/${body.id}`,
+        `/v1/sessions/${body.id}/export`,
+        `/v1/webhooks?tenant=${tenant}`,
+        `/v1/webhooks/${item!.id}`,
+      ].map(async (path) => JSON.stringify((await product.get(path)).body)),
     );
     texts.push(receiver.about(body.id)[0]!.body);
     const { events } = await product.client.workflow.getHandle(item!.id).fetchHistory();
@@ -365,7 +381,7 @@ describe('where there are keys, and a second for a delivery,', () => {
   const listOf = async (key: string, workId: string): Promise<WebhookItem[]> =>
     ((await call(key, '/v1/webhooks?limit=200')).body as WebhookList).items.filter(({ work_id }) => work_id === workId);
   const tell = async (): Promise<string> => {
-    const body = aSession({ webhooks: [hook()] });
+    const body = aSession({ tenant: 'acme', webhooks: [hook()] });
     const headers = { authorization: `Bearer ${keys.acme}` };
     expect((await closed.post('/v1/sessions?wait=20', body, headers)).status).toBe(200);
     return body.id;
