@@ -25,6 +25,7 @@ import { readModelAnswer, takesText } from './model-reading.js';
 import { offeredTo, type ToolOwner } from './offered-tools.js';
 import { stopHint, type StopHintPorts } from './stop-hint.js';
 import type { TeamReadsPort } from './team-activities.js';
+import { endOf, leftUntil, waitedMs } from './time-left.js';
 import type { ToldCallPorts } from './told-call.js';
 import { ToldText } from './told-text.js';
 import type { AgentTools } from './tools/port.js';
@@ -77,7 +78,14 @@ export type AskedModel =
 
 /** What a model has said. `answer` null: what was said as text is the answer. */
 type Called =
-  | { type: 'said'; reading: Reading; answer: Json; usage: Amount }
+  | {
+      type: 'said';
+      reading: Reading;
+      answer: Json;
+      usage: Amount;
+      /** That the budget leaves to what it asks for; left out: no limit. */
+      timeLeftMs?: number;
+    }
   /** `text`: what had come by then; null: nothing. */
   | {
       type: 'failed';
@@ -163,13 +171,6 @@ export const askModel = async (input: AskModelInput, ports: AskModelPorts): Prom
     hint.release();
   }
 };
-
-/** Since it was wanted: another try has no more time than the first, nor one that no worker took for a while. */
-const waitedMs = (): number => Math.max(0, Date.now() - Context.current().info.scheduledTimestampMs);
-
-/** When a call's time is over, by this process's own clock; null: never. */
-const endOf = (timeLeftMs: number | undefined, waited = 0): number | null =>
-  timeLeftMs === undefined ? null : performance.now() + timeLeftMs - waited;
 
 const cancelledWords = 'the call was cancelled';
 
@@ -257,7 +258,7 @@ const callModel = async (
   try {
     return await beating((signal) =>
       inSpan(role, about, workContext({ id: workId, traceId }), async (span, trace): Promise<Called> => {
-        const leftMs = endsAt === null ? Infinity : Math.max(0, Math.ceil(endsAt - performance.now()));
+        const leftMs = leftUntil(endsAt);
         const late = AbortSignal.timeout(Math.min(timeoutMs, leftMs));
         const endless = new AbortController();
         const began = performance.now();
@@ -325,7 +326,12 @@ const callModel = async (
         const usage = paid(answered.usage);
         const bytes = jsonBytes(answered.answer) + jsonBytes((answered.calls ?? []) as unknown as Json);
         if (bytes <= maxAnswerBytes)
-          return ended({ type: 'said', ...readModelAnswer(answerer, answered, offered), usage });
+          return ended({
+            type: 'said',
+            ...readModelAnswer(answerer, answered, offered),
+            usage,
+            ...(endsAt !== null && { timeLeftMs: leftUntil(endsAt) }),
+          });
         const message = `the answer is too long: it takes ${bytes} bytes as JSON, and at most ${maxAnswerBytes} can be kept`;
         // What is too long to be kept is not kept in part.
         text = '';

@@ -12,11 +12,9 @@ import { beating } from './asking.js';
 import type { Records } from './execution/records.js';
 import type { WorkMetrics } from './metrics.js';
 import { refusalOf } from './tools/answers.js';
+import { endOf, leftUntil, waitedMs } from './time-left.js';
 import type { AgentTools, ToolCall } from './tools/port.js';
 import { resolveWorkspace, type WorkspaceRules } from './workspace.js';
-
-/** Milliseconds that a call may take at most: a command's longest time, and what is around it. */
-export const longestToolCallMs = 3_900_000;
 
 export interface CallToolPorts {
   tools: AgentTools;
@@ -49,6 +47,8 @@ export interface CallToolInput extends Omit<ToolCall, 'folderOf' | 'workspace'>,
   folderOf?: string;
   /** As `prepareTools` answered it. */
   workspace: SharedFolder | null;
+  /** That the budget of its team leaves it, in milliseconds from when it was wanted; left out: no limit. */
+  timeLeftMs?: number;
 }
 
 /** Any characters may stand in a call's id. */
@@ -61,6 +61,32 @@ const interrupted = (name: string): ToolError => ({
   message: `${name} was begun, and then its worker died: it may have happened in whole, in part or not at all. It was not done again; look at what is there before you do`,
 });
 
+/** An answer as any other: what follows of it its team says when the agent reads on. */
+const outOfTime = (name: string, hasBegun: boolean): ToolError => ({
+  status: 'error',
+  code: 'EBUDGET',
+  message: hasBegun
+    ? `${name} was ended, as the time that its budget had left was over: it may have happened in whole, in part or not at all`
+    : `${name} was not called, as nothing of the time of its budget was left`,
+});
+
+/** Milliseconds of the longest timer that there is; no call of a tool takes so long, and a budget may last for a year. */
+const longestTimerMs = 2_147_483_647;
+
+/** Why a call ends before it has ended by itself. */
+interface Ends {
+  /** Whoever cancels it, or stops the worker. */
+  signal: AbortSignal;
+  /** Its time. */
+  late: AbortSignal;
+}
+
+/** @param leftMs whole milliseconds, or Infinity */
+const after = (leftMs: number): AbortSignal => {
+  if (leftMs === Infinity) return new AbortController().signal;
+  return leftMs === 0 ? AbortSignal.abort() : AbortSignal.timeout(Math.min(leftMs, longestTimerMs));
+};
+
 const outcomeOf = (answer: Json): string => {
   if (!isObject(answer) || answer['status'] !== 'error') return 'ok';
   return typeof answer['code'] === 'string' ? answer['code'] : 'error';
@@ -70,14 +96,17 @@ const outcomeOf = (answer: Json): string => {
 export const createToolActivities = (ports: CallToolPorts) => {
   const { tools, metrics, workspaces, toolRecords: records, workerIdentity: owner, hostQueue } = ports;
 
-  const carryOut = async (input: CallToolInput, signal: AbortSignal): Promise<Json> => {
+  const carryOut = async (input: CallToolInput, { signal, late }: Ends): Promise<Json> => {
+    if (late.aborted) return { ...outOfTime(input.name, false) };
+    const ends = AbortSignal.any([signal, late]);
     try {
       const workspace = input.workspace && {
         ...input.workspace,
         path: await resolveWorkspace(input.workspace.path, workspaces, input.workspace.ofRun),
       };
-      return await tools.call({ ...input, folderOf: input.folderOf ?? input.agentId, workspace }, signal);
+      return await tools.call({ ...input, folderOf: input.folderOf ?? input.agentId, workspace }, ends);
     } catch (error) {
+      if (late.aborted && !signal.aborted) return { ...outOfTime(input.name, true) };
       // What was refused before anything was done.
       if (error instanceof ParleyError && !signal.aborted) return refusalOf(input.name, error);
       throw error;
@@ -85,7 +114,7 @@ export const createToolActivities = (ports: CallToolPorts) => {
   };
 
   /** A call that is not to be made twice is recorded before it is made, and with its answer before anybody hears of that. */
-  const carryOutOnce = async (input: CallToolInput, signal: AbortSignal): Promise<Json> => {
+  const carryOutOnce = async (input: CallToolInput, ends: Ends): Promise<Json> => {
     const { workId, name } = input;
     const record = recordOf(input);
     if (Context.current().info.attempt > 1) {
@@ -94,7 +123,7 @@ export const createToolActivities = (ports: CallToolPorts) => {
       if (stage !== null) return interrupted(name);
     }
     await records.write(workId, record, { stage: 'started', attempt: 1, owner });
-    const answer = await carryOut(input, signal);
+    const answer = await carryOut(input, ends);
     await records.write(workId, record, { stage: 'finished', report: answer });
     return answer;
   };
@@ -120,10 +149,12 @@ export const createToolActivities = (ports: CallToolPorts) => {
     /**
      * One call of a tool, on `hostQueue`: `{status: "ok", ...}`, or `{status: "error", code, message}` for whatever is wrong with
      * the call and whatever the tool makes of it. After a worker died, what only looks is called again; what may have changed
-     * something is not, and the answer says so (`interrupted`).
+     * something is not, and the answer says so (`interrupted`). One that takes all the time that its budget had left is ended, and
+     * answers `EBUDGET`.
      */
     callTool: async (input: CallToolInput): Promise<Json> => {
       const { workId, traceId, agentId, callId, name } = input;
+      const endsAt = endOf(input.timeLeftMs, waitedMs());
       const { attempt } = Context.current().info;
       const began = performance.now();
       const endWork = metrics.agentBegan(workId, agentId);
@@ -140,7 +171,7 @@ export const createToolActivities = (ports: CallToolPorts) => {
           let outcome = 'failed';
           try {
             const call = tools.isRepeatable(name) ? carryOut : carryOutOnce;
-            const answer = toolRefusal(name, input) ?? (await call(input, signal));
+            const answer = toolRefusal(name, input) ?? (await call(input, { signal, late: after(leftUntil(endsAt)) }));
             outcome = outcomeOf(answer);
             if (outcome !== 'ok') failSpan(span, outcome);
             return answer;

@@ -87,7 +87,7 @@ export class AgentTurns {
       case 'hold_turn':
         return this.tell(effect.run, { type: 'HOLD' });
       case 'go_on':
-        return this.tell(effect.run, { type: 'GO_ON' });
+        return this.tell(effect.run, { type: 'GO_ON', ...timeOf(effect) });
       case 'stop_turn':
         return this.tell(effect.run, { type: 'STOP', message: null, text: null });
       case 'deliver': {
@@ -97,7 +97,7 @@ export class AgentTurns {
       case 'answer_read':
         return this.tell(effect.run, wordOf(effect));
       case 'allow_call':
-        return this.tell(effect.run, { type: 'ALLOWED', callId: effect.callId });
+        return this.tell(effect.run, { type: 'ALLOWED', callId: effect.callId, ...timeOf(effect) });
       case 'answer_call': {
         const { callId, answer } = effect;
         return this.tell(effect.run, { type: 'CALLED', callId, answer });
@@ -350,6 +350,9 @@ export class AgentTurns {
 
 const stopWord = { type: 'STOP' as const, message: 'its team went back to an earlier point', text: null };
 
+const timeOf = ({ timeLeftMs }: { timeLeftMs?: number | undefined }) =>
+  timeLeftMs === undefined ? {} : { timeLeftMs };
+
 const wordOf = ({ step, read, model, timeLeftMs }: Extract<TeamEffect, { type: 'answer_read' }>) =>
   'view' in read
     ? {
@@ -357,6 +360,6 @@ const wordOf = ({ step, read, model, timeLeftMs }: Extract<TeamEffect, { type: '
         step,
         view: read.view,
         ...(model !== undefined && { model }),
-        ...(timeLeftMs !== undefined && { timeLeftMs }),
+        ...timeOf({ timeLeftMs }),
       }
     : { type: 'NO_ROOM' as const, step, code: read.code, message: read.refused };

@@ -8,8 +8,15 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { openTurn, timeLeftNow, type TurnEffect, type TurnState } from '../src/domain/agent/state.js';
-import { stepTurn, type TurnEvent } from '../src/domain/agent/turn.js';
+import {
+  leftAt,
+  openTurn,
+  type TimeLeft,
+  timeLeftNow,
+  type TurnEffect,
+  type TurnState,
+} from '../src/domain/agent/state.js';
+import { stepTurn, timeForTools, type TurnEvent } from '../src/domain/agent/turn.js';
 import { noAmount, subtract } from '../src/domain/budget.js';
 import type { TurnWord } from '../src/domain/team/effects.js';
 import { turnCall } from '../src/domain/team/tenant-waits.js';
@@ -29,6 +36,8 @@ export interface AgentRun {
   inbox: TurnEvent[];
   /** Decided, and not begun by the run before. */
   wanted: TurnEffect[];
+  /** By the budget, to tools; left out: no limit. */
+  left?: TimeLeft;
   /** The team may be another run than the one that has started this, and hears of its end by a signal alone. */
   tellsEnd: boolean;
 }
@@ -94,6 +103,7 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
           folderOf: start.folderOf,
           workspace: place.workspace,
           ...(start.sandbox && { sandbox: start.sandbox }),
+          ...(state.left && { timeLeftMs: leftAt(state.left, Date.now()) }),
         },
       ]);
       return { type: 'CALLED', callId, answer };
@@ -187,6 +197,8 @@ export async function agent(start: TurnStart, carried?: AgentRun | null): Promis
   const takeHeard = (): TurnEffect[] => {
     const wanted = state.wanted.splice(0);
     for (let event = state.inbox.shift(); event !== undefined; event = state.inbox.shift()) {
+      const leftMs = timeForTools(event);
+      if (leftMs !== undefined) state.left = { leftMs, at: Date.now() };
       const step = stepTurn(state.turn, event);
       state.turn = step.turn;
       // What was wanted before a stop is not begun any more.

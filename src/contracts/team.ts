@@ -86,7 +86,7 @@ export const teamBudgetSchema = z
     ...timedBudgetSchema.shape,
     max_seconds: maxSecondsSchema.optional().meta({
       description:
-        'Seconds in which an agent is at work, up to a year: it runs while any of them is, or waits for anything but a person. A call of a model that is under way at its end is ended.',
+        'Seconds in which an agent is at work, up to a year: it runs while any of them is, or waits for anything but a person. A call of a model or of a tool that is under way at its end is ended.',
     }),
     warn_at: stepShareSchema.default(0.8).meta({
       description: 'Part of a limit from which the event `budget` tells that it is nearly used up, in whole percent.',

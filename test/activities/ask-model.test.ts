@@ -405,6 +405,21 @@ describe('a call that is asked with what its team says', () => {
     expect(await asked).toMatchObject({ type: 'failed', isOutOfTime: true, asked: { step: 1 } });
   });
 
+  test.each<[string, { timeLeftMs?: number }, { read?: typeof read }]>([
+    ['its team names with it', { timeLeftMs: 60_000 }, { read }],
+    ['it has', {}, {}],
+  ])('says what of the time that %s is left to what is asked for', async (_, ofView, ofInput) => {
+    const { asked } = start(
+      inputOf(script({ after_ms: 20, final: 'blue' }), { ...ofInput, ...(!ofInput.read && { timeLeftMs: 60_000 }) }),
+      1,
+      metrics(),
+      () => Promise.resolve({ type: 'VIEW' as const, step: 1, view, ...ofView }),
+    );
+    const { timeLeftMs: left } = said(await asked);
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThan(60_000);
+  });
+
   test('is not made where there is nothing to ask with', async () => {
     const word = { type: 'LATER' as const, step: 1 };
     const { asked } = start(inputOf(model(), { read }), 1, metrics(), () => Promise.resolve(word));

@@ -193,6 +193,26 @@ const stories: Record<string, Story> = {
       await keepTurn(product, `${id}.agent.a.1`, 'returned-after-more-time');
     },
   ),
+  'completed-after-its-time-ended-a-tool': story(
+    {
+      agents: [
+        says('a', [calls(['run_command', { command: 'sleep 600' }]), 'Done.'], {
+          tools: ['run_command'],
+          budget: { max_seconds: 3, when_used_up: 'ask' },
+        }),
+      ],
+    },
+    async (product, id) => {
+      const { asked_budget: asks } = await product.teams.until(id, (status) => status.asked_budget !== undefined);
+      await product.post(`/v1/teams/${id}/feedback`, {
+        request_id: asks!.request_id,
+        response: 'approve',
+        limits: { max_seconds: 600 },
+        provided_by: 'anna',
+      });
+      await keepTurn(product, `${id}.agent.a.1`, 'returned-after-its-time-ended-a-tool');
+    },
+  ),
   'failed-by-its-time': story(
     { agents: [hangs('a')], budget: { max_seconds: 1 } },
     async (product, id) => await keepTurn(product, `${id}.agent.a.1`, 'thrown-at-the-end-of-its-time'),
@@ -251,6 +271,7 @@ describe('a recorded history of the turn of an agent', () => {
     'returned-after-calls-of-tools',
     'returned-after-files',
     'returned-after-it-continued',
+    'returned-after-its-time-ended-a-tool',
     'returned-after-more-time',
     'stopped',
     'thrown-at-the-end-of-its-time',

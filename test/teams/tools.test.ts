@@ -1,6 +1,9 @@
 import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { TeamStatus } from '../../src/contracts/team-status.js';
+import { messagesOf } from '../../src/domain/team/context/book.js';
+import type { TeamState } from '../../src/domain/team/state.js';
 import { type Product, startProduct } from '../support/product.js';
 import { scratchFolder } from '../support/scratch.js';
 import { calls, says } from '../support/team-bodies.js';
@@ -143,6 +146,52 @@ describeWithBubblewrap('agents of a team that have tools', () => {
     await product.teams.run({ agents: [write], workspace: { path: shared, read_only: true } });
     expect(readdirSync(shared).toSorted()).toEqual(['a.txt', 'b.txt']);
   });
+
+  test('call them for as long as their budget has time, from when a person lets them or resumes them, too', async () => {
+    const hangs = (agentId: string, name: string, over: object) =>
+      says(agentId, [{ ...calls([name, name === 'run_command' ? { command: 'sleep 600' } : {}]), ...over }, 'Done.'], {
+        tools: [name],
+        budget: { max_seconds: 3, when_used_up: agentId === 'more' ? 'ask' : 'stop' },
+        approvals: agentId === 'allowed' ? [{ tool: '*', when: 'always' }] : [],
+      });
+    const id = await product.teams.start({
+      agents: [
+        hangs('runs', 'run_command', {}),
+        hangs('more', 'mcp__own__hang', {}),
+        hangs('allowed', 'run_command', {}),
+        hangs('paused', 'run_command', { after_ms: 700 }),
+      ],
+    });
+    const agentOf = ({ agents }: TeamStatus, agentId: string) => agents.find(({ agent_id: each }) => each === agentId)!;
+    const control = (verb: 'pause' | 'resume') => product.post(`/v1/teams/${id}/agents/paused/${verb}`);
+    const approve = async (request_id: string, more: object = {}): Promise<void> => {
+      const given = { request_id, response: 'approve', provided_by: 'anna', ...more };
+      expect((await product.post(`/v1/teams/${id}/feedback`, given)).body).toMatchObject({ outcome: 'approved' });
+    };
+    await product.teams.until(id, (now) => agentOf(now, 'paused').state === 'RUNNING');
+    expect((await control('pause')).status).toBe(200);
+    // By then what they had when they asked their models would be over, too.
+    const { asked_call: call } = await product.teams.until(
+      id,
+      (now) => now.asked_call !== null && agentOf(now, 'runs').state === 'FAILED',
+    );
+    expect(call).toMatchObject({ agent_id: 'allowed' });
+    await approve(call!.request_id);
+    expect((await control('resume')).status).toBe(200);
+    const { asked_budget: asked } = await product.teams.until(id, (now) => now.asked_budget !== undefined);
+    expect(asked).toMatchObject({ agent_id: 'more' });
+    await approve(asked!.request_id, { limits: { max_seconds: 600 } });
+    const ended = await product.teams.until(id, ({ ended_at: endedAt }) => endedAt !== null);
+    expect(agentOf(ended, 'more')).toMatchObject({ state: 'COMPLETED', result: 'Done.' });
+    expect(notes()).toEqual(expect.arrayContaining(['hang began', 'hang cancelled']));
+    const { work } = await product.client.workflow.getHandle(id).query<{ work: TeamState }>('snapshot');
+    for (const agentId of ['runs', 'more', 'allowed', 'paused']) {
+      if (agentId !== 'more')
+        expect(agentOf(ended, agentId)).toMatchObject({ state: 'FAILED', error: { code: 'EBUDGET' } });
+      const heard = messagesOf(work.contexts, agentId).map(({ content }) => content);
+      expect(heard).toContainEqual(expect.stringMatching(/"code":"EBUDGET","message":"\w+ was ended, as the time/));
+    }
+  }, 30_000);
 
   test('share the servers with lanes, which are answered by a tool', async () => {
     const adapter = { kind: 'mcp' as const, server: 'own', tool: 'echo', prompt_argument: 'said' };

@@ -117,6 +117,15 @@ export const openTurn = (
   outcome: null,
 });
 
+/** What a budget leaves, as it was said at `at`, epoch milliseconds. */
+export interface TimeLeft {
+  leftMs: number;
+  at: number;
+}
+
+/** Milliseconds of it that are left now. */
+export const leftAt = ({ leftMs, at }: TimeLeft, now: number): number => Math.max(0, leftMs - Math.max(0, now - at));
+
 /**
  * Milliseconds that are left to the call that is made now; undefined: no limit. Of the first what came before it is gone: the turn's own
  * start, and a pause. One that comes too late asks its team anew, which says what is left from then on.

@@ -34,8 +34,19 @@ export type TurnEvent =
   | { type: 'LATER'; step: number }
   /** Calls that it told of are under way: each is answered by itself, and it reads again then. */
   | { type: 'WAITS'; step: number }
-  /** `answer` null: what was said as text is the answer. `asked`: what was read for this call; left out: nothing. */
-  | { type: 'SAID'; round: number; reading: Reading; answer: Json; usage: Amount; asked?: View }
+  /**
+   * `answer` null: what was said as text is the answer. `asked`: what was read for this call; left out: nothing. `timeLeftMs`: that
+   * the budget leaves to what it asks for, here and below; left out: no limit.
+   */
+  | {
+      type: 'SAID';
+      round: number;
+      reading: Reading;
+      answer: Json;
+      usage: Amount;
+      asked?: View;
+      timeLeftMs?: number;
+    }
   | {
       type: 'FAILED';
       round: number;
@@ -53,11 +64,15 @@ export type TurnEvent =
     }
   | { type: 'CALLED'; callId: string; answer: Json }
   /** A person has approved this call. */
-  | { type: 'ALLOWED'; callId: string }
+  | { type: 'ALLOWED'; callId: string; timeLeftMs?: number }
   | { type: 'HOLD' }
-  | { type: 'GO_ON' }
+  | { type: 'GO_ON'; timeLeftMs?: number }
   | { type: 'STOP'; message: string | null; text: string | null }
   | { type: 'MAIL'; from: string | null; channel: string | null; content: string };
+
+/** What an event says that the budget leaves to tools; undefined: nothing. What a view says is its call's, and most of it is gone after that. */
+export const timeForTools = (event: TurnEvent): number | undefined =>
+  event.type === 'SAID' || event.type === 'ALLOWED' || event.type === 'GO_ON' ? event.timeLeftMs : undefined;
 
 export interface TurnStep {
   turn: TurnState;

@@ -2,6 +2,7 @@ import { replaceAgent, moveAgent, type TeamDraft } from './draft.js';
 import { type CallAnswer, done, refused } from './effects.js';
 import type { TurnEnd } from './outcome.js';
 import { type AgentRecord, agentOf, descendantsOf, hasEnded, isIdle } from './state.js';
+import { timeForTools } from './spending.js';
 import { finish } from './turns.js';
 import { overKin, unknownAgent, wrongState } from './words.js';
 
@@ -52,7 +53,8 @@ const pauseOne = (draft: TeamDraft, agent: AgentRecord): void => {
 const resumeOne = (draft: TeamDraft, agent: AgentRecord): void => {
   if (agent.held) return finish(draft, agent, 'RESUME', agent.held);
   moveAgent(draft, agent, 'RESUME');
-  if (agent.turn) draft.effects.push({ type: 'go_on', agentId: agent.plan.agentId, run: agent.turn.run });
+  const { turn, plan } = agent;
+  if (turn) draft.effects.push({ type: 'go_on', agentId: plan.agentId, run: turn.run, ...timeForTools(draft, agent) });
 };
 
 export const pauseAgent = (draft: TeamDraft, agentId: string): CallAnswer => {

@@ -33,7 +33,8 @@ export type TeamEffect =
     }
   /** From the next model or tool call on nothing is done until `go_on`. */
   | { type: 'hold_turn'; agentId: string; run: number }
-  | { type: 'go_on'; agentId: string; run: number }
+  /** `timeLeftMs`: that a call of a tool may take, by the budget, here and below; left out: no limit. */
+  | { type: 'go_on'; agentId: string; run: number; timeLeftMs?: number }
   | { type: 'stop_turn'; agentId: string; run: number }
   /** The agent is gone: what is kept of it may go, too. */
   | { type: 'forget_agent'; agentId: string }
@@ -60,7 +61,7 @@ export type TeamEffect =
   /** Calls that came with a read are answered one by one: what it wrote comes again then. */
   | { type: 'defer_read'; agentId: string; run: number; step: number }
   /** A person has approved a call: it is carried out. */
-  | { type: 'allow_call'; agentId: string; run: number; callId: string }
+  | { type: 'allow_call'; agentId: string; run: number; callId: string; timeLeftMs?: number }
   /** What a tool for agents answers to a call of a turn. */
   | { type: 'answer_call'; agentId: string; run: number; callId: string; answer: Json }
   /** What people were asked and answered, as evidence. */

@@ -21,7 +21,7 @@ import {
 } from './budget-asks.js';
 import { say, type TeamDraft } from './draft.js';
 import type { TeamEvent } from './effects.js';
-import { ownerOf } from './spending.js';
+import { ownerOf, timeForTools } from './spending.js';
 import { agentOf, type BudgetAsk, hasEnded, type ToolAsk, type TeamState } from './state.js';
 import { quoted } from './words.js';
 
@@ -140,9 +140,11 @@ const refusedCall = (ask: ToolAsk, { outcome, answers }: Approval): ToolError =>
 const settleCall = (draft: TeamDraft, ask: ToolAsk, after: Approval): Approval => {
   const { team, now, effects } = draft;
   const used = useApproval(after, { subject: toolSubject(team.setup.id, ask), policyVersion }, now);
-  if (isWanted(team, ask)) {
+  const agent = agentOf(team, ask.agentId);
+  if (agent && isWanted(team, ask)) {
     const { agentId, run, callId } = ask;
-    if (used.refused === null) effects.push({ type: 'allow_call', agentId, run, callId });
+    if (used.refused === null)
+      effects.push({ type: 'allow_call', agentId, run, callId, ...timeForTools(draft, agent) });
     else effects.push({ type: 'answer_call', agentId, run, callId, answer: { ...refusedCall(ask, after) } });
   }
   return used.approval;

@@ -1,7 +1,7 @@
 import { add, noAmount, usualCharacters } from '../budget.js';
 import { iso } from '../instant.js';
 import { closeAccount, openAccount } from '../ledger/accounts.js';
-import { timeLeftMs } from '../ledger/clock.js';
+import { leastTimeLeftMs, timeLeftMs } from '../ledger/clock.js';
 import { reserveCall, type ReserveResult } from '../ledger/reserve.js';
 import { settleCall } from '../ledger/settle.js';
 import { findAccount, type LedgerState, pathOf } from '../ledger/state.js';
@@ -236,6 +236,12 @@ export const isUsedUp = (team: Pick<TeamState, 'ledger' | 'steppedAt'>): boolean
     (limits.maxTokens !== null && spent.tokens >= limits.maxTokens) ||
     (limits.maxUsdMicros !== null && spent.usdMicros >= limits.maxUsdMicros)
   );
+};
+
+/** What the budget leaves to a call of a tool that a turn is told to make now; nothing where time has no limit. */
+export const timeForTools = ({ team, now }: TeamDraft, agent: AgentRecord): { timeLeftMs?: number } => {
+  const timeLeft = leastTimeLeftMs(team.ledger, accountIdOf(agent), now);
+  return timeLeft === null ? {} : { timeLeftMs: timeLeft };
 };
 
 type Told = HeldCall['effect'];

@@ -48,7 +48,12 @@ const rig = () => {
     workerIdentity: 'here',
     hostQueue: 'host',
   });
-  const call = async (name: string, over: Partial<CallToolInput> = {}, attempt = 1) => {
+  const call = async (
+    name: string,
+    over: Partial<CallToolInput> = {},
+    attempt = 1,
+    scheduledTimestampMs = Date.now(),
+  ) => {
     const input: CallToolInput = {
       ...toolCall(name, {}),
       traceId: '0'.repeat(32),
@@ -57,7 +62,7 @@ const rig = () => {
       ...over,
       workspace: over.workspace ?? null,
     };
-    const environment = new MockActivityEnvironment({ attempt });
+    const environment = new MockActivityEnvironment({ attempt, scheduledTimestampMs });
     return { answer: environment.run(activities.callTool, input) as Promise<Json>, environment };
   };
   return { activities, counter, call, data, allowed, registry };
@@ -160,6 +165,59 @@ describe('a call of a tool', () => {
     environment.cancel('CANCELLED', ActivityCancellationDetails.fromProto({ isCancelled: true }));
     await refused;
     expect(heard).toBe(true);
+  });
+
+  const untilAborted = (signal: AbortSignal): Promise<Json> =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+
+  test.each(['look', 'act'])('of %s that takes all the time that its budget has left is ended', async (name) => {
+    const { call, counter, registry } = rig();
+    counter.answer = untilAborted;
+    const ended = {
+      status: 'error',
+      code: 'EBUDGET',
+      message: expect.stringMatching(`^${name} was ended, as the time`),
+    };
+    expect(await (await call(name, { callId: 'c', timeLeftMs: 200 })).answer).toEqual(ended);
+    const text = await registry.getSingleMetricAsString('parley_tool_call_seconds');
+    expect(text).toContain(`parley_tool_call_seconds_count{tool="${name}",outcome="EBUDGET"} 1`);
+    // What became of it is known when its worker died after that.
+    if (name === 'act') expect(await (await call(name, { callId: 'c', timeLeftMs: 200 }, 2)).answer).toEqual(ended);
+    expect(counter.called).toHaveLength(1);
+  });
+
+  test.each<[string, number, number, number]>([
+    ['is left', 0, 1, 0],
+    ['is left by the time that a worker takes it', 60_000, 1, 60_000],
+    ['is left to another try', 60_000, 2, 60_000],
+  ])('of whose time nothing %s is not made', async (_, timeLeftMs, attempt, agoMs) => {
+    const { call, counter } = rig();
+    for (const name of ['look', 'act'])
+      expect(await (await call(name, { timeLeftMs }, attempt, Date.now() - agoMs)).answer).toEqual({
+        status: 'error',
+        code: 'EBUDGET',
+        message: `${name} was not called, as nothing of the time of its budget was left`,
+      });
+    expect(counter.called).toEqual([]);
+  });
+
+  test('that may take a year is not ended at once', async () => {
+    const { call, counter } = rig();
+    counter.answer = async (signal) => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return { status: signal.aborted ? 'ended' : 'ok' };
+    };
+    expect(await (await call('act', { timeLeftMs: 31_536_000_000 })).answer).toEqual({ status: 'ok' });
+  });
+
+  test('that is cancelled before its time is over ends as cancelled', async () => {
+    const { call, counter } = rig();
+    counter.answer = untilAborted;
+    const { answer, environment } = await call('act', { timeLeftMs: 60_000 });
+    const refused = expect(answer).rejects.toThrow(CancelledFailure);
+    while (counter.called.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    environment.cancel('CANCELLED', ActivityCancellationDetails.fromProto({ isCancelled: true }));
+    await refused;
   });
 
   test('is counted by its tool and by how it ended', async () => {

@@ -1,4 +1,4 @@
-import { timeLeftNow } from '../../../src/domain/agent/state.js';
+import { leftAt, timeLeftNow } from '../../../src/domain/agent/state.js';
 import { stepTurn } from '../../../src/domain/agent/turn.js';
 import { noAmount } from '../../../src/domain/budget.js';
 import { TurnPlay } from '../../support/turn-play.js';
@@ -129,6 +129,7 @@ describe('a turn of an agent', () => {
       600,
     ]);
     expect(timeLeftNow({ ...play.turn, timeLeftMs: 900 }, hour)).toBe(0);
+    expect([leftAt({ leftMs: 900, at: 50 }, 350), leftAt({ leftMs: 900, at: 50 }, hour)]).toEqual([600, 0]);
     play.take({ ...late, round: 1, isOutOfTime: true, isUnasked: true });
     play.asked = null;
     // A person has given more, an hour later.

@@ -159,6 +159,24 @@ describe('a limit of time', () => {
     expect(timesOf(play).slice(2)).toEqual([7_000, 1_000]);
     expect(new TeamPlay([plan('a')]).done('run_turn')[0]).not.toHaveProperty('timeLeftMs');
   });
+  test('is told to tools with an approval and with the end of a pause, without what a person took', () => {
+    const play = new TeamPlay([plan('a', { budget: undefined })], time(10_000));
+    play.after(1_000);
+    asksFor(play, 'a');
+    play.after(100_000);
+    answers(play, 'approve').after(2_000);
+    play.to('PAUSE_AGENT', 'a');
+    play.after(100_000);
+    play.to('RESUME_AGENT', 'a');
+    expect([play.done('allow_call'), play.done('go_on')]).toMatchObject([
+      [{ agentId: 'a', timeLeftMs: 9_000 }],
+      [{ agentId: 'a', timeLeftMs: 7_000 }],
+    ]);
+    const endless = new TeamPlay([plan('a')]);
+    endless.to('PAUSE_AGENT', 'a');
+    endless.to('RESUME_AGENT', 'a');
+    expect(endless.done('go_on')[0]).not.toHaveProperty('timeLeftMs');
+  });
   test('is the same to a call that is told twice, but for what has passed', () => {
     const play = new TeamPlay([plan('a')], time(10_000));
     const read = {
