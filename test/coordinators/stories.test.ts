@@ -196,7 +196,7 @@ describeWithSandbox('a coordinator', () => {
     await product.coordinators.until(id, (now) => asking(now) && now.feedback.length === 2);
     let items: { work_id: string; kind: string }[] = [];
     // What waits is found in Temporal's visibility store, which may lag.
-    for (let looks = 0; looks < 200 && items.length === 0; looks += 1) {
+    for (let looks = 0; looks < 600 && items.length === 0; looks += 1) {
       items = ((await product.get(`/v1/inbox?tenant=${tenant}`)).body as { items: typeof items }).items;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }

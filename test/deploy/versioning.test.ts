@@ -23,7 +23,7 @@ const makeCurrent = async ({ workflowService }: Client, buildId: string): Promis
       await workflowService.setWorkerDeploymentCurrentVersion({ namespace, deploymentName: deployment, buildId });
       return;
     } catch (error) {
-      if (tries > 200) throw error;
+      if (tries > 300) throw error;
       await delay(100);
     }
   }
@@ -94,10 +94,11 @@ describe('workers with PARLEY_DEPLOYMENT and PARLEY_BUILD_ID', () => {
     });
     await makeCurrent(product.client, 'two');
     // The server tells its queues of a current version in its own time.
-    const takesNew = async (tries = 1): Promise<Awaited<ReturnType<typeof versionOf>>> => {
+    const deadline = Date.now() + 60_000;
+    const takesNew = async (): Promise<Awaited<ReturnType<typeof versionOf>>> => {
       const fresh = await product.run({ prompt: 'p', lanes: [says('a', 'x')] });
       const version = await versionOf(product.client, fresh.id);
-      return version.build === 'two' || tries === 100 ? version : await takesNew(tries + 1);
+      return version.build === 'two' || Date.now() > deadline ? version : await takesNew();
     };
     const fresh = await takesNew();
     await product.post(`/v1/sessions/${begun.id}/cancel`);

@@ -151,7 +151,7 @@ describeWithSandbox('a run that asks people', () => {
     const listed = async (): Promise<Listed['items']> =>
       ((await product.get(`/v1/inbox?tenant=${tenant}`)).body as unknown as Listed).items;
     // What waits is found in Temporal's visibility store, which may lag.
-    for (let tries = 0; tries < 200 && (await listed()).length === 0; tries += 1) {
+    for (let tries = 0; tries < 600 && (await listed()).length === 0; tries += 1) {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     expect(await listed()).toMatchObject([

@@ -28,7 +28,7 @@ describeWithSandbox('runs in the inbox', () => {
     for (let looks = 0; ; looks += 1) {
       const { items } = (await product.get(`/v1/inbox?tenant=${tenant}`)).body as InboxList;
       if (items.length === count) return items;
-      if (looks > 200) throw new Error(`not listed: ${JSON.stringify(items)}`);
+      if (looks > 600) throw new Error(`not listed: ${JSON.stringify(items)}`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   };

@@ -219,10 +219,7 @@ const postgres = findPostgres();
   });
 
   test('refuses a wrong address at once', async () => {
-    const [port] = (await freePorts(1)) as [number];
-    await expect(PostgresBus.connect({ url: `postgres://nobody@127.0.0.1:${port}/none` })).rejects.toThrow(
-      /ECONNREFUSED/,
-    );
+    await expect(PostgresBus.connect({ url: 'postgres://nobody@127.0.0.1:9/none' })).rejects.toThrow(/ECONNREFUSED/);
   });
 });
 

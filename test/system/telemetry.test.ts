@@ -358,14 +358,8 @@ describe('telemetry', () => {
   });
 
   test('that nobody collects warns and ends all the same', async () => {
-    const refused = createServer();
-    refused.listen(0, '127.0.0.1');
-    await once(refused, 'listening');
-    const { port } = refused.address() as AddressInfo;
-    refused.close();
-    await once(refused, 'close');
-    const warnings = await sendOne({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
-    expect(warnings.join()).toMatch(`(127.0.0.1:${port}): connect ECONNREFUSED`);
+    const warnings = await sendOne({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
+    expect(warnings.join()).toMatch('(127.0.0.1:9): connect ECONNREFUSED');
   });
 
   test('without an endpoint does nothing: spans are not recorded', async () => {
