@@ -26,7 +26,7 @@ import {
   workLimits,
 } from '../../src/domain/work-account.js';
 import { amount } from '../support/ledger-play.js';
-import { deepFreeze } from '../support/session-play.js';
+import { deepFreeze } from '../support/deep-freeze.js';
 
 const limits = (maxTokens: number | null, maxUsdMicros: number | null = null) => ({ maxTokens, maxUsdMicros });
 

@@ -14,12 +14,10 @@ import {
 } from '../../src/domain/coordinator/state.js';
 import { nextDue, stepCoordinator } from '../../src/domain/coordinator/step.js';
 import { openFeedback, type OpenFeedback } from '../../src/domain/feedback.js';
-import { deepFreeze } from './session-play.js';
+import { start, WorkPlay } from './work-play.js';
 
-type DataOf = { [E in CoordinatorDurableEvent as E['event']]: E['data'] };
 type Said = Partial<RunWord> & { status: string };
 
-const start = Date.UTC(2026, 10, 21);
 let made = 0;
 
 /** A request of a run; each has an id of its own. */
@@ -40,40 +38,32 @@ export const failed = (message = 'it does not compile', retryable = true): Said 
 });
 export const done: Said = { status: 'completed' };
 
-/** A coordinator played by hand: time is a number that only the test moves, and every run says what the test makes it say. */
-export class CoordinatorPlay {
-  coordinator: CoordinatorState;
-  effects: CoordinatorEffect[] = [];
-  events: CoordinatorDurableEvent[] = [];
-  /** Epoch milliseconds; 2026-11-21T00:00:00Z at the start. */
-  now = start;
+/** A coordinator played by hand: every run says what the test makes it say. */
+export class CoordinatorPlay extends WorkPlay<
+  CoordinatorState,
+  CoordinatorEvent,
+  CoordinatorEffect,
+  CoordinatorDurableEvent
+> {
   private readonly seqs = new Map<string, number>();
 
   constructor(workIds: readonly string[], setup: Partial<CoordinatorSetup> = {}) {
     const id = setup.id ?? 'many';
     const runs = planRuns(id, { runs: [], work_ids: workIds, adopt: [] });
     const identity = { id, tenant: 'default', labels: {}, traceId: '0'.repeat(32), webUiUrl: 'http://ui' };
-    this.coordinator = deepFreeze(openCoordinatorState({ ...identity, runs, waitTimeoutMs: null, ...setup }, this.now));
+    super(openCoordinatorState({ ...identity, runs, waitTimeoutMs: null, ...setup }, start));
     this.take({ type: 'START' });
   }
 
-  take(event: CoordinatorEvent): this {
-    const step = stepCoordinator(this.coordinator, deepFreeze(event), this.now);
-    this.coordinator = deepFreeze(step.coordinator);
-    this.effects.push(...step.effects);
-    this.events.push(...step.events);
-    return this;
+  get coordinator(): CoordinatorState {
+    return this.work;
   }
-
-  after(ms: number): this {
-    this.now += ms;
-    return this;
+  protected step(event: CoordinatorEvent) {
+    const { coordinator: work, effects, events } = stepCoordinator(this.work, event, this.now);
+    return { work, effects, events };
   }
-
-  /** Time passes until something is due. */
-  wait(): this {
-    this.now = nextDue(this.coordinator) ?? this.now;
-    return this.take({ type: 'TICK' });
+  protected due(): number | null {
+    return nextDue(this.work);
   }
 
   run(workId: string): TrackedRun {
@@ -132,9 +122,6 @@ export class CoordinatorPlay {
     });
   }
 
-  get state(): CoordinatorState['state'] {
-    return this.coordinator.state;
-  }
   get answer(): CoordinatorAnswer {
     const { lastAnswer } = this.coordinator;
     if (!lastAnswer) throw new Error('nothing has been answered');
@@ -161,16 +148,7 @@ export class CoordinatorPlay {
     return this.report.runs.find((run) => run.work_id === workId);
   }
 
-  told<E extends CoordinatorDurableEvent['event']>(event: E): DataOf[E][] {
-    return this.events.filter((told) => told.event === event).map(({ data }) => data as DataOf[E]);
-  }
-
   done<T extends CoordinatorEffect['type']>(type: T): Extract<CoordinatorEffect, { type: T }>[] {
     return this.effects.filter((effect): effect is Extract<CoordinatorEffect, { type: T }> => effect.type === type);
-  }
-
-  /** Where it has been, in order. */
-  get path(): string[] {
-    return this.told('state').map(({ to }) => to);
   }
 }

@@ -12,7 +12,9 @@ import { setUpDebate, type DebateIdentity } from '../../src/domain/debate/set-up
 import type { RoleAnswer } from '../../src/domain/debate/statement.js';
 import { openDebateState, type DebateState } from '../../src/domain/debate/state.js';
 import type { Amount, Operator } from '../../src/domain/session/setup.js';
-import { deepFreeze, freeOperator } from './session-play.js';
+import { given } from './given.js';
+import { freeOperator } from './session-play.js';
+import { start, WorkPlay } from './work-play.js';
 
 type RoleBody = Partial<OpenDebateBody['roles']['analyst']>;
 export type DebateBody = Omit<Partial<OpenDebateBody>, 'roles' | 'plan'> & {
@@ -52,16 +54,9 @@ export const failed = (code = 'EAGENTDOWN', message = 'gone'): AskOutcome => ({ 
 const emptyContext: MemoryContext = { ratings: {}, similar: [], recent: [] };
 
 type Awaited = Extract<DebateEffect, { id: number }>;
-type DataOf = { [E in DebateDurableEvent as E['event']]: E['data'] };
-
-/** A debate played by hand: time is a number that only the test moves, and every answer is the test's. */
-export class DebatePlay {
-  debate: DebateState;
-  effects: DebateEffect[] = [];
-  events: DebateDurableEvent[] = [];
-  /** Epoch milliseconds; 2026-11-21T00:00:00Z at the start. */
-  now = Date.UTC(2026, 10, 21);
-  readonly startedAt = this.now;
+/** A debate played by hand. */
+export class DebatePlay extends WorkPlay<DebateState, DebateEvent, DebateEffect, DebateDurableEvent> {
+  readonly startedAt = start;
 
   constructor(body: DebateBody = {}, operator: Partial<Operator> = {}, identity: Partial<DebateIdentity> = {}) {
     const set = setUpDebate(
@@ -77,15 +72,18 @@ export class DebatePlay {
       { ...freeOperator, ...operator },
     );
     if ('faults' in set) throw new Error(JSON.stringify(set.faults));
-    this.debate = deepFreeze(openDebateState(set.setup, this.now));
+    super(openDebateState(set.setup, start));
   }
 
-  take(event: DebateEvent): this {
-    const step = stepDebate(this.debate, deepFreeze(event), this.now);
-    this.debate = deepFreeze(step.debate);
-    this.effects.push(...step.effects);
-    this.events.push(...step.events);
-    return this;
+  get debate(): DebateState {
+    return this.work;
+  }
+  protected step(event: DebateEvent) {
+    const { debate: work, effects, events } = stepDebate(this.work, event, this.now);
+    return { work, effects, events };
+  }
+  protected due(): number | null {
+    return nextDue(this.work);
   }
 
   /** What is under way. */
@@ -191,43 +189,10 @@ export class DebatePlay {
   }
   feedback(response: string, more: Partial<GivenFeedback> = {}): this {
     const request_id = this.debate.approvals.at(-1)?.request.request_id ?? 'fr-20261121-000000';
-    return this.take({
-      type: 'FEEDBACK',
-      given: {
-        request_id,
-        response,
-        comment: null,
-        digest: null,
-        provided_by: 'anna',
-        authenticated: false,
-        source: 'http',
-        ...more,
-      },
-    });
+    return this.take({ type: 'FEEDBACK', given: given(response, { request_id, ...more }) });
   }
   cancel = (): this => this.take({ type: 'CANCEL' });
-  /** Time goes on to the next moment at which it changes something by itself. */
-  wait(): this {
-    const due = nextDue(this.debate);
-    if (due === null) throw new Error(`nothing is due in ${this.state}`);
-    this.now = due;
-    return this.take({ type: 'TICK' });
-  }
-  after(ms: number): this {
-    this.now += ms;
-    return this;
-  }
 
-  get state(): DebateState['state'] {
-    return this.debate.state;
-  }
-  /** States in the order in which they were entered. */
-  get path(): string[] {
-    return this.told('state').map(({ to }) => to);
-  }
-  told<E extends keyof DataOf>(name: E): DataOf[E][] {
-    return this.events.filter(({ event }) => event === name).map(({ data }) => data as DataOf[E]);
-  }
   /** What was asked to be done, in order, with what tells it from its like. */
   get done(): string[] {
     return this.effects.map((effect) => {
@@ -241,10 +206,6 @@ export class DebatePlay {
           return effect.type;
       }
     });
-  }
-  get result(): NonNullable<DebateState['result']> {
-    if (!this.debate.result) throw new Error(`no result in ${this.state}`);
-    return this.debate.result;
   }
   said(role: Role): DebateState['statements'][number] {
     const statement = this.debate.statements.findLast((candidate) => candidate.role === role);

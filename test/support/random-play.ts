@@ -3,7 +3,8 @@ import type { Json } from '../../src/contracts/frames.js';
 import type { Operator } from '../../src/domain/session/setup.js';
 import { isOver, nextDue } from '../../src/domain/session/session.js';
 import type { Session } from '../../src/domain/session/state.js';
-import { deepFreeze, Play, type PlayBody, type Told } from './session-play.js';
+import { deepFreeze } from './deep-freeze.js';
+import { Play, type PlayBody, type Told } from './session-play.js';
 
 /** One thing that happens to one lane; `lane` counts round the lanes there are, `shift` is added to its attempt. */
 export interface Happening {
@@ -289,7 +290,7 @@ export const playOut = (
 ): Play => {
   const play = new Play(body, operatorOf(operator));
   if (fork) {
-    play.session = deepFreeze(fork);
+    play.work = deepFreeze(fork);
     play.now = fork.startedAt;
   }
   const makeAll = (all: readonly Move[]): void => {

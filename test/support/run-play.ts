@@ -2,7 +2,6 @@ import { openRunSchema, type OpenRunBody } from '../../src/contracts/run.js';
 import type { RunDurableEvent } from '../../src/contracts/run-events.js';
 import type { FeedbackRequest, GivenFeedback } from '../../src/contracts/feedback.js';
 import type { Json } from '../../src/contracts/frames.js';
-import type { RunResult } from '../../src/contracts/run-status.js';
 import { openDebateSchema } from '../../src/contracts/debate.js';
 import { openSessionSchema } from '../../src/contracts/session.js';
 import { openRefinementSchema } from '../../src/contracts/refinement.js';
@@ -14,7 +13,9 @@ import { setUpSession } from '../../src/domain/session/set-up-session.js';
 import { setUpRefinement } from '../../src/domain/refinement/set-up-refinement.js';
 import { setUpRun, type StepSetUp } from '../../src/domain/run/set-up-run.js';
 import { openRequest, openRunState, type RunState } from '../../src/domain/run/state.js';
-import { deepFreeze, freeOperator } from './session-play.js';
+import { given } from './given.js';
+import { freeOperator } from './session-play.js';
+import { start, WorkPlay } from './work-play.js';
 
 type Step = OpenRunBody['phases'][number]['steps'][number];
 
@@ -92,28 +93,23 @@ export const identity = {
   requiresAuthentication: false,
 };
 
-type DataOf = { [E in RunDurableEvent as E['event']]: E['data'] };
-
-/** A run played by hand: time is a number that only the test moves, and every answer is the test's. */
-export class RunPlay {
-  run: RunState;
-  effects: RunEffect[] = [];
-  events: RunDurableEvent[] = [];
-  /** Epoch milliseconds; 2026-11-21T00:00:00Z at the start. */
-  now = Date.UTC(2026, 10, 21);
-
+/** A run played by hand. */
+export class RunPlay extends WorkPlay<RunState, RunEvent, RunEffect, RunDurableEvent> {
   constructor(body: OpenRunBody, of: { startedBy?: string } = {}) {
     const set = setUpRun(openRunSchema.parse(body), { ...identity, ...of }, stepSetUp);
     if ('faults' in set) throw new Error(JSON.stringify(set.faults));
-    this.run = deepFreeze(openRunState(set.setup, this.now));
+    super(openRunState(set.setup, start));
   }
 
-  take(event: RunEvent): this {
-    const step = stepRun(this.run, deepFreeze(event), this.now);
-    this.run = deepFreeze(step.run);
-    this.effects.push(...step.effects);
-    this.events.push(...step.events);
-    return this;
+  get run(): RunState {
+    return this.work;
+  }
+  protected step(event: RunEvent) {
+    const { run: work, effects, events } = stepRun(this.work, event, this.now);
+    return { work, effects, events };
+  }
+  protected due(): number | null {
+    return nextDue(this.work);
   }
   /** From its start until its folder is there, and the first step under way. */
   start(): this {
@@ -149,21 +145,7 @@ export class RunPlay {
   answer(response: string, more: Partial<GivenFeedback> = {}): this {
     return this.take({ type: 'FEEDBACK', given: given(response, { request_id: this.request.request_id, ...more }) });
   }
-  after(ms: number): this {
-    this.now += ms;
-    return this;
-  }
-  /** Time goes on to the next moment at which it changes something by itself. */
-  wait(): this {
-    const due = nextDue(this.run);
-    if (due === null) throw new Error(`nothing is due in ${this.run.state}`);
-    this.now = due;
-    return this.take({ type: 'TICK' });
-  }
 
-  get state(): RunState['state'] {
-    return this.run.state;
-  }
   /** The state of each step, by name. */
   get steps(): Record<string, string> {
     const { setup, steps } = this.run;
@@ -174,25 +156,7 @@ export class RunPlay {
     const { setup, steps } = this.run;
     return Object.fromEntries(setup.steps.map(({ name }, index) => [name, steps[index]?.attempts.length ?? 0]));
   }
-  get result(): RunResult {
-    if (!this.run.result) throw new Error(`no result in ${this.state}`);
-    return this.run.result;
-  }
-  told<E extends keyof DataOf>(name: E): DataOf[E][] {
-    return this.events.filter(({ event }) => event === name).map(({ data }) => data as DataOf[E]);
-  }
 }
-
-export const given = (response: string, more: Partial<GivenFeedback> = {}): GivenFeedback => ({
-  request_id: 'fr-20261121-000000',
-  response,
-  comment: null,
-  digest: null,
-  provided_by: 'anna',
-  authenticated: false,
-  source: 'http',
-  ...more,
-});
 
 /** Under way in its first step. */
 export const started = (steps: Step[], more: Partial<OpenRunBody> = {}): RunPlay =>

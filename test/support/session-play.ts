@@ -9,6 +9,7 @@ import { nextDue, stepSession } from '../../src/domain/session/session.js';
 import type { SessionEffect, SessionEvent } from '../../src/domain/session/step.js';
 import { openSessionState, spent, type Session } from '../../src/domain/session/state.js';
 import { heldBy } from '../../src/domain/work-account.js';
+import { WorkPlay } from './work-play.js';
 
 export const freeOperator: Operator = {
   policyFault: () => null,
@@ -20,26 +21,10 @@ export type PlayBody = Omit<OpenSessionBody, 'prompt' | 'lanes'> & { lanes?: (st
 /** A report as a test says it: the lane, time and attempt come from the play, or from `more`. */
 export type Told = Record<string, unknown> & { type: LaneReport['type'] };
 
-/** A step that changes what it was given would break replays: nothing given to it can be changed. */
-export const deepFreeze = <T>(value: T): T => {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  Object.freeze(value);
-  for (const member of Object.values(value)) deepFreeze(member);
-  return value;
-};
-
-type DataOf = { [E in SessionDurableEvent as E['event']]: E['data'] };
-
 const scripted = { kind: 'scripted' as const, script: [{ final: 'x' }] };
 
-/** A session played by hand: time is a number that only the test moves. Lanes a, b, c unless told otherwise. */
-export class Play {
-  session: Session;
-  effects: SessionEffect[] = [];
-  events: SessionDurableEvent[] = [];
-  /** Epoch milliseconds; the session starts at 1000. */
-  now = 1_000;
-
+/** A session played by hand: it starts at 1000. Lanes a, b, c unless told otherwise. */
+export class Play extends WorkPlay<Session, SessionEvent, SessionEffect, SessionDurableEvent> {
   constructor(body: PlayBody = {}, operator: Partial<Operator> = {}) {
     const lanes = (body.lanes ?? ['a', 'b', 'c']).map((lane) =>
       typeof lane === 'string' ? { lane_id: lane, adapter: scripted } : { adapter: scripted, ...lane },
@@ -47,15 +32,18 @@ export class Play {
     const request = openSessionSchema.parse({ prompt: 'Which colour?', ...body, lanes });
     const identity = { id: 'session-1', traceId: '0'.repeat(32), webUiUrl: 'http://ui' };
     const setup = setUpSession(request, identity, { ...freeOperator, ...operator });
-    this.session = deepFreeze(openSessionState(setup, this.now));
+    super(openSessionState(setup, 1_000), 1_000);
   }
 
-  take(event: SessionEvent): this {
-    const step = stepSession(this.session, deepFreeze(event), this.now);
-    this.session = deepFreeze(step.session);
-    this.effects.push(...step.effects);
-    this.events.push(...step.events);
-    return this;
+  get session(): Session {
+    return this.work;
+  }
+  protected step(event: SessionEvent) {
+    const { session: work, effects, events } = stepSession(this.work, event, this.now);
+    return { work, effects, events };
+  }
+  protected due(): number | null {
+    return nextDue(this.work);
   }
 
   /** What happened to lanes in one instant. */
@@ -95,26 +83,12 @@ export class Play {
   tick(): this {
     return this.take({ type: 'TICK' });
   }
-  /** Time goes on to the next moment at which it changes something by itself. */
-  wait(): this {
-    const due = nextDue(this.session);
-    if (due === null) throw new Error(`nothing is due in ${this.state}`);
-    this.now = due;
-    return this.tick();
-  }
-
-  get state(): Session['state'] {
-    return this.session.state;
-  }
   /** The events of the session machine and where each led, after the lanes were dispatched. */
   get way(): string {
     return this.path.slice(2).join(', ');
   }
-  get path(): string[] {
+  override get path(): string[] {
     return this.events.flatMap((event) => (event.event === 'state' ? [`${event.data.on}>${event.data.to}`] : []));
-  }
-  told<E extends keyof DataOf>(name: E): DataOf[E][] {
-    return this.events.filter(({ event }) => event === name).map(({ data }) => data as DataOf[E]);
   }
   get logs(): string[] {
     return this.told('log').map(({ message }) => message);
@@ -136,10 +110,6 @@ export class Play {
     return this.session.lanes
       .map(({ setup, state, reason }) => `${setup.laneId} ${state}${reason ? ` ${reason.code}` : ''}`)
       .join(', ');
-  }
-  get result(): NonNullable<Session['result']> {
-    if (!this.session.result) throw new Error(`no result in ${this.state}`);
-    return this.session.result;
   }
 }
 

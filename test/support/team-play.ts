@@ -13,7 +13,8 @@ import { type AgentRecord, agentOf, openTeamState, type TeamState } from '../../
 import { stepTeam } from '../../src/domain/team/team.js';
 import { waitAnswer } from '../../src/domain/team/view.js';
 import { nextDue } from '../../src/domain/team/waits.js';
-import { deepFreeze } from './session-play.js';
+import { deepFreeze } from './deep-freeze.js';
+import { given as anAnswer } from './given.js';
 
 type Body = Partial<TeamAgentBody>;
 
@@ -207,15 +208,7 @@ export const calling = (play: TeamPlay, from = 0): string[] =>
     );
 
 /** What a person answers to the open request; without one, to the latest. */
-export const given = ({ team }: TeamPlay, response: string, over: Partial<GivenFeedback> = {}): GivenFeedback => ({
-  request_id: (openRequest(team) ?? team.feedback.at(-1))?.request.request_id ?? '',
-  response,
-  comment: null,
-  digest: null,
-  provided_by: 'anna',
-  authenticated: false,
-  source: 'http',
-  ...over,
-});
+export const given = ({ team }: TeamPlay, response: string, over: Partial<GivenFeedback> = {}): GivenFeedback =>
+  anAnswer(response, { request_id: (openRequest(team) ?? team.feedback.at(-1))?.request.request_id ?? '', ...over });
 export const answers = (play: TeamPlay, response: string, over: Partial<GivenFeedback> = {}): TeamPlay =>
   play.take({ type: 'FEEDBACK', given: given(play, response, over) });

@@ -29,7 +29,7 @@ const answerEach = (at: CoordinatorPlay, ids: readonly string[]): CoordinatorPla
 };
 /** As continue-as-new carries it. */
 const carry = (at: CoordinatorPlay): void => {
-  at.coordinator = JSON.parse(JSON.stringify(carriedOn(at.coordinator))) as CoordinatorState;
+  at.work = JSON.parse(JSON.stringify(carriedOn(at.coordinator))) as CoordinatorState;
 };
 
 describe('the events of a coordinator whose runs are answered one by one', () => {

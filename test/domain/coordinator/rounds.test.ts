@@ -253,7 +253,7 @@ describe('a coordinator with a limit for its waits', () => {
 
   test('asks as well while it waits for resumed runs, and goes on there', () => {
     const at = new CoordinatorPlay(['1', '2'], { waitTimeoutMs: 60_000 }).all({ '1': awaiting(), '2': awaiting() });
-    at.wait();
+    at.take({ type: 'TICK' });
     expect(at.state).toBe('PRESENTING');
     at.respond('#1: approve');
     at.resumeAll().wait();

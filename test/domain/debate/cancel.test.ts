@@ -156,7 +156,7 @@ describe('a cancel', () => {
 
   test('leaves no record where it began before there was one', () => {
     const play = approved();
-    play.debate = { ...play.debate, abortsUnrecorded: true };
+    play.work = { ...play.debate, abortsUnrecorded: true };
     play.cancel();
     expect([play.state, play.done.includes('audit')]).toEqual(['ABORTED', false]);
   });

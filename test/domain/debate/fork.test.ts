@@ -9,7 +9,7 @@ import type { DebateState } from '../../../src/domain/debate/state.js';
 import { debateStatus } from '../../../src/domain/debate/view.js';
 import { answer, DebatePlay, plan, unreadable, type DebateBody } from '../../support/debate-play.js';
 import { playDebate, playDebateOn, randomDebate } from '../../support/random-debate.js';
-import { deepFreeze } from '../../support/session-play.js';
+import { deepFreeze } from '../../support/deep-freeze.js';
 
 /** A day after the debate that it is forked from. */
 const dayMs = 86_400_000;
@@ -20,7 +20,7 @@ const forked = (work: DebateState, change: Partial<DebateSetup> = {}): DebatePla
   play.now += dayMs;
   const setup = { ...work.setup, id: 'fork-1', traceId: '1'.repeat(32), ...change };
   const fork = forkDebate(work, setup, play.now);
-  play.debate = deepFreeze(fork.work);
+  play.work = deepFreeze(fork.work);
   return play.take(fork.first);
 };
 const limits = (work: DebateState, change: Partial<DebateSetup['limits']>): Partial<DebateSetup> => ({

@@ -1,8 +1,8 @@
 import { feedbackRefusal, policyVersion } from '../../../src/domain/debate/gate.js';
 import { nextDue } from '../../../src/domain/debate/debate.js';
 import { debateStatus } from '../../../src/domain/debate/view.js';
-import type { GivenFeedback } from '../../../src/contracts/feedback.js';
 import { DebatePlay, deepCopy, plan, type DebateBody } from '../../support/debate-play.js';
+import { given } from '../../support/given.js';
 
 const gated = (approval: DebateBody['approval'] = {}, body: DebateBody = {}): DebatePlay =>
   new DebatePlay({ plan: plan('a', 'b'), approval: { required: true, ...approval }, ...body }).open().pass();
@@ -124,7 +124,7 @@ describe('the human gate', () => {
     const play = gated();
     const changed = deepCopy(play.debate);
     changed.plan.tasks[0]!.argv = ['rm', '-rf', 'everything'];
-    play.debate = changed;
+    play.work = changed;
     play.feedback('approve');
     expect(play.state).toBe('AWAITING_APPROVAL');
     expect(play.debate.approvals.map(({ outcome }) => outcome)).toEqual(['approved', 'pending']);
@@ -212,7 +212,7 @@ describe('a repaired plan under a gate', () => {
     const play = repaired();
     const changed = deepCopy(play.debate);
     changed.execution!.tasks[0]!.argv = ['do', 'other'];
-    play.debate = changed;
+    play.work = changed;
     play.feedback('approve');
     expect(play.state).toBe('AWAITING_APPROVAL');
     expect(gate(play)).toMatchObject({ outcome: 'pending' });
@@ -242,28 +242,21 @@ describe('a repaired plan under a gate', () => {
 });
 
 describe('an answer that is checked before it is taken', () => {
-  const given = (response: string, request_id: string): GivenFeedback => ({
-    request_id,
-    response,
-    comment: null,
-    digest: null,
-    provided_by: 'anna',
-    authenticated: false,
-    source: 'http',
-  });
   test('is refused where nobody was asked', () => {
-    const refused = feedbackRefusal(new DebatePlay().open().debate, given('approve', 'fr-20261121-000000'), 0);
+    const refused = feedbackRefusal(new DebatePlay().open().debate, given('approve'), 0);
     expect(refused?.message).toBe('debate debate-1 has asked nobody for an approval; it is ROUND_ANALYST.');
   });
   test('is refused or not as it would be when it is taken', () => {
     const play = gated();
     const id = gate(play).request.request_id;
-    expect(feedbackRefusal(play.debate, given('approve', id), play.now)).toBeNull();
-    expect(feedbackRefusal(play.debate, given('maybe', id), play.now)?.code).toBe('unknown_option');
-    expect(feedbackRefusal(play.debate, given('approve', id), play.now + 86_400_000)?.code).toBe('closed');
+    expect(feedbackRefusal(play.debate, given('approve', { request_id: id }), play.now)).toBeNull();
+    expect(feedbackRefusal(play.debate, given('maybe', { request_id: id }), play.now)?.code).toBe('unknown_option');
+    expect(feedbackRefusal(play.debate, given('approve', { request_id: id }), play.now + 86_400_000)?.code).toBe(
+      'closed',
+    );
     play.feedback('approve');
-    expect(feedbackRefusal(play.debate, given('reject', id), play.now)?.code).toBe('closed');
-    expect(feedbackRefusal(play.debate, given('approve', id), play.now)).toBeNull();
+    expect(feedbackRefusal(play.debate, given('reject', { request_id: id }), play.now)?.code).toBe('closed');
+    expect(feedbackRefusal(play.debate, given('approve', { request_id: id }), play.now)).toBeNull();
   });
   test('that is a signal to a debate that has asked nothing is counted and logged', () => {
     const play = new DebatePlay().open().feedback('approve');

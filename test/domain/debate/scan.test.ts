@@ -91,7 +91,7 @@ describe('the static scan', () => {
     const changed = deepCopy(play.debate);
     changed.plan = destructive;
     changed.findings = scanPlan(destructive, '/srv/shop');
-    play.debate = changed;
+    play.work = changed;
     play.reply();
     expect(play.state).toBe('ABORTED');
     expect(play.debate.error).toMatchObject({ code: 'ESEC' });

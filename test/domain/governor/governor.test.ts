@@ -2,7 +2,7 @@ import type { Ending } from '../../../src/domain/governor/ending.js';
 import type { PoolLimits } from '../../../src/domain/governor/pool.js';
 import { stepGovernor } from '../../../src/domain/governor/governor.js';
 import { GovernorPlay, settingsOf } from '../../support/governor-play.js';
-import { deepFreeze } from '../../support/session-play.js';
+import { deepFreeze } from '../../support/deep-freeze.js';
 
 const limits = (of: Partial<PoolLimits>): PoolLimits => ({ requests: null, tokens: null, concurrency: null, ...of });
 const one = (): GovernorPlay => new GovernorPlay({ limits: limits({ concurrency: 1 }) });

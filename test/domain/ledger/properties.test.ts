@@ -3,7 +3,7 @@ import { addsUp, reportUse, settleCall } from '../../../src/domain/ledger/settle
 import { reserveCall } from '../../../src/domain/ledger/reserve.js';
 import type { Account, AccountTerms, OpenCall } from '../../../src/domain/ledger/state.js';
 import type { Amount } from '../../../src/domain/session/setup.js';
-import { deepFreeze } from '../../support/session-play.js';
+import { deepFreeze } from '../../support/deep-freeze.js';
 import { amount, LedgerPlay, terms } from '../../support/ledger-play.js';
 
 const ids = ['acme', 'r', 't', 'a', 'b'] as const;

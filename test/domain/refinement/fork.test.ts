@@ -9,7 +9,7 @@ import type { RefinementSetup } from '../../../src/domain/refinement/setup.js';
 import type { RefinementState } from '../../../src/domain/refinement/state.js';
 import { refinementStatus } from '../../../src/domain/refinement/view.js';
 import { played, RefinementPlay, scored, type RefinementBody } from '../../support/refinement-play.js';
-import { deepFreeze } from '../../support/session-play.js';
+import { deepFreeze } from '../../support/deep-freeze.js';
 
 /** A day after the refinement that it is forked from. */
 const dayMs = 86_400_000;
@@ -19,7 +19,7 @@ const forked = (work: RefinementState, change: Partial<RefinementSetup> = {}): R
   const play = new RefinementPlay();
   play.now += dayMs;
   const fork = forkRefinement(work, { ...work.setup, id: 'fork-1', ...change }, play.now);
-  play.refinement = deepFreeze(fork.work);
+  play.work = deepFreeze(fork.work);
   return play.take(fork.first);
 };
 const loop = (work: RefinementState, change: Partial<RefinementSetup['loop']>): Partial<RefinementSetup> => ({

@@ -1,6 +1,7 @@
 import { closedRun } from '../../../src/domain/run/closed-run.js';
 import { runStatus } from '../../../src/domain/run/view.js';
-import { aStep, given, type RunPlay, started } from '../../support/run-play.js';
+import { given } from '../../support/given.js';
+import { aStep, type RunPlay, started } from '../../support/run-play.js';
 
 const steps = (on_error: 'fail' | 'ask') => [aStep('a'), aStep('b', { on_error }), aStep('c')];
 const failed = (on_error: 'fail' | 'ask', retryable = true): RunPlay =>

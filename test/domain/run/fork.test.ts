@@ -5,7 +5,7 @@ import { spentOf } from '../../../src/domain/work-account.js';
 import { openRequest, type RunState } from '../../../src/domain/run/state.js';
 import { runStatus } from '../../../src/domain/run/view.js';
 import { aGate, aStep, RunPlay, runBody, started } from '../../support/run-play.js';
-import { deepFreeze } from '../../support/session-play.js';
+import { deepFreeze } from '../../support/deep-freeze.js';
 
 type Step = OpenRunBody['phases'][number]['steps'][number];
 
@@ -18,7 +18,7 @@ const forked = (
   const play = new RunPlay(runBody(steps, more));
   play.now += 86_400_000;
   const fork = forkRun(work, { ...play.run.setup, id: 'fork-1' }, runStatus(latest), play.now);
-  play.run = deepFreeze(fork.work);
+  play.work = deepFreeze(fork.work);
   play.take(fork.first);
   return play.take({ type: 'PREPARED', id: play.pending.id, path: '/runs/fork-1', branch: null });
 };
@@ -126,7 +126,7 @@ describe('a fork of a run', () => {
   test('still asks when its folder could be prepared at the second try only', () => {
     const at = started([aStep('a')]).fails();
     const play = new RunPlay(runBody([aStep('a')]));
-    play.run = deepFreeze(forkRun(at.run, { ...play.run.setup, id: 'fork-1' }, runStatus(at.run), play.now).work);
+    play.work = deepFreeze(forkRun(at.run, { ...play.run.setup, id: 'fork-1' }, runStatus(at.run), play.now).work);
     play.take({ type: 'START' });
     const fault = { code: 'conflict', message: 'git', retryable: true };
     play.take({ type: 'UNPREPARED', id: play.pending.id, fault }).answer('retry');

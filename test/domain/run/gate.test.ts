@@ -4,7 +4,8 @@ import { feedbackRefusal, policyVersion } from '../../../src/domain/run/gate.js'
 import { gateContent } from '../../../src/domain/run/gate-content.js';
 import { stepWork } from '../../../src/domain/run/step-work.js';
 import { runStatus } from '../../../src/domain/run/view.js';
-import { aGate, aStep, given, RunPlay, runBody, started } from '../../support/run-play.js';
+import { given } from '../../support/given.js';
+import { aGate, aStep, RunPlay, runBody, started } from '../../support/run-play.js';
 
 const gate = { prompt: 'Good?', type: 'approval' as const };
 const values = (at: RunPlay): string[] => at.request.options.map(({ value }) => value);
@@ -148,7 +149,7 @@ describe('a gate of a run', () => {
   test('whose content has changed since is void once it is approved, and asked again', () => {
     const at = started([aStep('a', { gate }), aStep('b')]).done('as it was shown');
     const { request_id: first, digest } = at.request;
-    at.run = {
+    at.work = {
       ...at.run,
       steps: at.run.steps.map((step, index) => (index === 0 ? { ...step, output: 'other' } : step)),
     };

@@ -7,7 +7,8 @@ import { openRequest } from '../../../src/domain/run/state.js';
 import { runTurns } from '../../../src/domain/run/turns.js';
 import { spentOf } from '../../../src/domain/work-account.js';
 import { runStatus } from '../../../src/domain/run/view.js';
-import { aGate, aStep, given, RunPlay, runBody } from '../../support/run-play.js';
+import { given } from '../../support/given.js';
+import { aGate, aStep, RunPlay, runBody } from '../../support/run-play.js';
 
 type Gate = NonNullable<Parameters<typeof aGate>[1]>;
 type Step = Parameters<typeof aStep>[1];

@@ -7,7 +7,8 @@ import type { SessionSetup } from '../../../src/domain/session/setup.js';
 import { spent, type Session } from '../../../src/domain/session/state.js';
 import { sessionStatus } from '../../../src/domain/session/view.js';
 import { playOut, randomPlay } from '../../support/random-play.js';
-import { deepFreeze, Play, type PlayBody } from '../../support/session-play.js';
+import { deepFreeze } from '../../support/deep-freeze.js';
+import { Play, type PlayBody } from '../../support/session-play.js';
 
 /** A day after the session that it is forked from. */
 const later = 86_401_000;
@@ -18,7 +19,7 @@ const forked = (work: Session, change: Partial<SessionSetup> = {}): Play => {
   play.now = later;
   const setup = { ...work.setup, id: `${work.setup.id}-fork`, ...change };
   const fork = forkSession(work, setup, play.now);
-  play.session = deepFreeze(fork.work);
+  play.work = deepFreeze(fork.work);
   play.take(fork.first);
   if (play.session.state === 'INIT') play.take({ type: 'RATINGS', ratings: {} });
   return dispatched(play);
@@ -240,7 +241,7 @@ describe('a fork of a session', () => {
       .open()
       .final('a', 'blue');
     const play = new Play();
-    play.session = forkSession(session, session.setup, play.now).work;
+    play.work = forkSession(session, session.setup, play.now).work;
     play.take({ type: 'FAN_OUT' });
     expect([play.state, play.session.deadlineAt]).toEqual(['BUFFERING', null]);
     play.at(50).report('b', { type: 'DISPATCH_OK' });
@@ -254,7 +255,7 @@ describe('a fork of a session', () => {
       .open()
       .final('a', 'blue');
     const play = new Play();
-    play.session = forkSession(session, session.setup, play.now).work;
+    play.work = forkSession(session, session.setup, play.now).work;
     play.take({ type: 'FAN_OUT' }).take({ type: 'GROUP_ENDED', group: 'lanes-1', message: 'no worker' });
     expect(play.result.answer).toBe('blue');
   });
@@ -266,7 +267,7 @@ describe('a fork of a session', () => {
       .report('a', { type: 'DISPATCH_OK' })
       .final('a', 'blue');
     const play = new Play();
-    play.session = forkSession(session, session.setup, play.now).work;
+    play.work = forkSession(session, session.setup, play.now).work;
     play.take({ type: 'FAN_OUT' });
     expect(play.effects.map(({ type }) => type)).toEqual(['load_ratings']);
     play.take({ type: 'RATINGS', ratings: { a: { elo: 1_800, matches: 3, successes: 3 } } });

@@ -5,7 +5,7 @@ import type { NewMessage } from '../../../../src/domain/team/context/message.js'
 import { sync, type SyncAsked } from '../../../../src/domain/team/context/sync.js';
 import { rewrite, write } from '../../../../src/domain/team/context/write.js';
 import type { SharingPlan } from '../../../../src/domain/team/setup.js';
-import { deepFreeze } from '../../../support/session-play.js';
+import { deepFreeze } from '../../../support/deep-freeze.js';
 
 /** A token a character, so that a test can count. */
 export const count = (text: string): number => text.length;
