@@ -1,4 +1,5 @@
 import type { DebateStatus } from '../../src/contracts/debate-status.js';
+import { answered, asker, askingTenant } from '../support/asking-tenant.js';
 import {
   aDebate,
   agrees,
@@ -71,6 +72,10 @@ const stories: Record<string, Story> = {
     () => ({ says: { solution: [fine] }, approval: gated, budget: { max_seconds: 600 } }),
     answer('approve'),
   ),
+  'succeeded-after-its-tenant-had-more': story(
+    () => ({ tenant: asker, says: { solution: [fine] }, budget: { max_seconds: 600 } }),
+    (product) => answered(product),
+  ),
   'rolled-back': story(() => ({ says: { solution: [failing], critic: noDiagnosis } })),
   'rollback-incomplete': story(() => ({
     says: {
@@ -101,4 +106,11 @@ afterAll(removeWorkspaces);
 /** Of before a debate that is aborted left a record. */
 const older = ['aborted-in-a-task'];
 
-describeReplays('debate', /^(DONE|ABORTED)$/, stories, (product, id) => product.debates.status(id), {}, older);
+describeReplays(
+  'debate',
+  /^(DONE|ABORTED)$/,
+  stories,
+  (product, id) => product.debates.status(id),
+  askingTenant,
+  older,
+);

@@ -1,3 +1,4 @@
+import { answered, asker, askingTenant } from '../support/asking-tenant.js';
 import { aFanOut, aTask, failing, scripted } from '../support/fan-out-bodies.js';
 import { describeReplays, type Story } from '../support/replays.js';
 
@@ -33,6 +34,10 @@ const stories: Record<string, Story> = {
   }),
   'failed-by-reasons': story({ fan_out: { tasks: [said('t1', failing('no'))] } }),
   'failed-by-timeout': story({ barrier: { timeout_ms: 1_000 }, fan_out: { tasks: [slow] } }),
+  'complete-after-its-tenant-had-more': story(
+    { tenant: asker, budget: { max_seconds: 600 }, fan_out: { tasks: fine } },
+    (product) => answered(product, 2),
+  ),
   'partial-by-time': story({ budget: { max_seconds: 4 }, fan_out: { tasks: [...fine, slow] } }),
   'failed-by-time': story({ budget: { max_seconds: 1 }, fan_out: { tasks: [slow] } }),
   'complete-one-by-one': story({
@@ -48,4 +53,10 @@ const stories: Record<string, Story> = {
   }),
 };
 
-describeReplays('fan-out', /^(COMPLETED|FAILED|CANCELLED)$/, stories, (product, id) => product.fanOuts.status(id));
+describeReplays(
+  'fan-out',
+  /^(COMPLETED|FAILED|CANCELLED)$/,
+  stories,
+  (product, id) => product.fanOuts.status(id),
+  askingTenant,
+);

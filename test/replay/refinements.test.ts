@@ -1,3 +1,4 @@
+import { answered, asker, askingTenant, asks } from '../support/asking-tenant.js';
 import { aRefinement, type RefinementOver, usedUpByOne } from '../support/refinement-bodies.js';
 import { describeReplays, type Story } from '../support/replays.js';
 
@@ -34,12 +35,24 @@ const stories: Record<string, Story> = {
   'failed-timeout': story({ loop_control: { iteration_timeout_ms: 300 }, generator: silent }),
   'failed-critic': story({ critic: fails() }),
   'failed-budget': story({ budget: { max_tokens: 0 } }),
+  'cancelled-while-its-tenant-is-asked': story({ tenant: asker, budget: { max_seconds: 600 } }, async (product, id) => {
+    await asks(product);
+    await product.post(`/v1/refinements/${id}/cancel`);
+  }),
+  'complete-after-its-tenant-had-more': story(
+    { tenant: asker, critiques: [0.9], budget: { max_seconds: 600 } },
+    (product) => answered(product),
+  ),
   cancelled: story({ critiques: [0.5], generator: slowSecond }, async (product, id) => {
     await product.refinements.until(id, ({ iteration, waiting }) => iteration === 2 && waiting !== null);
     await product.post(`/v1/refinements/${id}/cancel`);
   }),
 };
 
-describeReplays('refinement', /^(COMPLETE|ABORTED|FAILED|CANCELLED)$/, stories, (product, id) =>
-  product.refinements.status(id),
+describeReplays(
+  'refinement',
+  /^(COMPLETE|ABORTED|FAILED|CANCELLED)$/,
+  stories,
+  (product, id) => product.refinements.status(id),
+  askingTenant,
 );

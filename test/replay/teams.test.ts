@@ -7,6 +7,7 @@ import { planOf } from '../../src/domain/team/setup.js';
 import { exportOfHistory } from '../../temporal/history-file.js';
 import { createReplayer } from '../../temporal/replaying.js';
 import { createTeamsClient } from '../../temporal/teams-client.js';
+import { answered, asker, askingTenant } from '../support/asking-tenant.js';
 import { historyText } from '../support/history-text.js';
 import type { Product } from '../support/product.js';
 import { describeReplays, type Story } from '../support/replays.js';
@@ -119,6 +120,20 @@ const stories: Record<string, Story> = {
     async (product, id) => {
       await product.post(`/v1/teams/${id}/role-chain`, { content: 'what', roles: ['reader', 'voter'] });
       await product.post(`/v1/teams/${id}/agents`, says('c', ['three']));
+      await product.post(`/v1/teams/${id}/close`);
+    },
+  ),
+  'completed-after-its-tenant-had-more': story(
+    {
+      ...{ tenant: asker, keep_open: true, budget: { max_seconds: 600 } },
+      agents: [says('a', [calls(['get_context_info', {}]), 'Done.'])],
+      lite_agents: [{ role: 'voter', adapter: { kind: 'scripted', script: [{ final: 'yes' }] } }],
+    },
+    async (product, id) => {
+      const voted = product.post(`/v1/teams/${id}/send-to-role`, { content: 'what', role: 'voter' });
+      await answered(product, 2);
+      await voted;
+      await keepTurn(product, `${id}.agent.a.1`, 'returned-after-its-tenant-had-more');
       await product.post(`/v1/teams/${id}/close`);
     },
   ),
@@ -257,7 +272,13 @@ const stories: Record<string, Story> = {
   }),
 };
 
-describeReplays('team', /^(COMPLETED|FAILED|CANCELLED)$/, stories, (product, id) => product.teams.status(id));
+describeReplays(
+  'team',
+  /^(COMPLETED|FAILED|CANCELLED)$/,
+  stories,
+  (product, id) => product.teams.status(id),
+  askingTenant,
+);
 
 describe('a recorded history of the turn of an agent', () => {
   const replayer = createReplayer({ bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '' });
@@ -271,6 +292,7 @@ describe('a recorded history of the turn of an agent', () => {
     'returned-after-calls-of-tools',
     'returned-after-files',
     'returned-after-it-continued',
+    'returned-after-its-tenant-had-more',
     'returned-after-its-time-ended-a-tool',
     'returned-after-more-time',
     'stopped',
@@ -312,12 +334,12 @@ interface HistoryFile {
   }[];
 }
 
-/** A recorded history in which two hours passed before the first event that says a word; how it stood until then. */
+/** A recorded history in which two hours passed before the first event that says a word, or has such attributes; how it stood until then. */
 const twoHoursLater = (file: string, word: string) => {
   const history = JSON.parse(readFileSync(`${folder}${file}.json`, 'utf8')) as HistoryFile;
   const saying = (text: string): boolean =>
     [...text.matchAll(/"data":"([^"]+)"/g)].some(([, data]) => Buffer.from(data!, 'base64').toString().includes(word));
-  const heard = history.events.findIndex((event) => saying(JSON.stringify(event)));
+  const heard = history.events.findIndex((event) => word in event || saying(JSON.stringify(event)));
   // An update stands behind the task that has taken it.
   const isUpdate = history.events[heard]?.workflowExecutionUpdateAcceptedEventAttributes !== undefined;
   const place = isUpdate
@@ -347,6 +369,21 @@ describe('two hours in which a person is waited for, by a clock that is moved,',
     expect(agents[0]).toMatchObject({ result: 'Done.', budget: { max_seconds: 600, time: { max_ms: 600_000 } } });
     expect(agents[0]?.budget?.time?.elapsed_ms).toBeLessThan(600_000);
     expect(feedback).toMatchObject([{ outcome: 'approved' }]);
+    expect(Date.parse(endedAt!) - Date.parse(began)).toBeGreaterThan(7_200_000);
+  });
+
+  test('for the budget of their tenant, are none either', async () => {
+    const { history, place } = twoHoursLater(
+      'team-completed-after-its-tenant-had-more',
+      'activityTaskCompletedEventAttributes', // the first that ends is the wait
+    );
+    const outcomes: TeamStatus[] = [];
+    const onOutcome = (outcome: object): void => void outcomes.push(outcome as TeamStatus);
+    await replayer.replay({ history, workId: 'recorded-completed-after-its-tenant-had-more', onOutcome });
+    expect([place > 0, outcomes.length]).toEqual([true, 1]);
+    const [{ agents, budget, started_at: began, ended_at: endedAt }] = outcomes as [TeamStatus];
+    expect(agents[0]).toMatchObject({ state: 'COMPLETED', result: 'Done.' });
+    expect(budget?.time?.elapsed_ms).toBeLessThan(600_000);
     expect(Date.parse(endedAt!) - Date.parse(began)).toBeGreaterThan(7_200_000);
   });
 });
