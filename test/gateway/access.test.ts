@@ -53,6 +53,12 @@ describe('a role', () => {
     ports.teams.status = async () => ({ ...teamStatusExample, agents: [] });
     expect((await post('/v1/teams/crew/wait', role, { timeout_ms: 0 })).status).toBe(200);
     expect((await post('/v1/teams/crew/close', role)).status).toBe(403);
+    const asked: [string, object][] = [
+      ['messages', { content: 'x', target: 'a' }],
+      ['send-to-role', { content: 'x', role: 'a' }],
+      ['broadcast', { content: 'x', roles: ['a'] }],
+    ];
+    for (const [call, body] of asked) expect((await post(`/v1/teams/crew/${call}`, role, body)).status).toBe(403);
   });
 
   test('that does not suffice is told with those that do', async () => {

@@ -26,6 +26,11 @@ describeWithBubblewrap('agents of a team that have tools', () => {
     product = await startProduct({ PARLEY_MCP_SERVERS: servers, PARLEY_WORKSPACES: shared, LOG_FILE: log });
   });
   afterAll(() => product?.stop());
+  /** What stands in the context of an agent. */
+  const heardBy = async (id: string, agentId: string): Promise<string[]> => {
+    const { work } = await product.client.workflow.getHandle(id).query<{ work: TeamState }>('snapshot');
+    return messagesOf(work.contexts, agentId).map(({ content }) => content);
+  };
   const notes = (): string[] =>
     readFileSync(log, 'utf8')
       .split('\n')
@@ -147,6 +152,20 @@ describeWithBubblewrap('agents of a team that have tools', () => {
     expect(readdirSync(shared).toSorted()).toEqual(['a.txt', 'b.txt']);
   });
 
+  test('hear what an explorer had found by its last round, marked as unfinished', async () => {
+    // Who answers for an asker answers for its explorer, too: that finds the same, and wants to look further.
+    const looking = {
+      text: 'a.txt says seven.',
+      tool_calls: [{ name: 'delegate_explore_task', arguments: { task: 'What is there?', max_iterations: 1 } }],
+    };
+    const asker = says('asker', [{ final: looking }, 'Done.'], { tools: ['delegate_explore_task', 'list_files'] });
+    const { id, agents } = await product.teams.run({ agents: [asker] });
+    expect(agents).toMatchObject([{ agent_id: 'asker', state: 'COMPLETED', result: 'Done.' }]);
+    expect(await heardBy(id, 'asker')).toContainEqual(
+      expect.stringMatching(/"result":"a\.txt says seven\.\\n\\n\[unfinished: it was asked once.*"state":"COMPLETED"/),
+    );
+  });
+
   test('call them for as long as their budget has time, from when a person lets them or resumes them, too', async () => {
     const hangs = (agentId: string, name: string, over: object) =>
       says(agentId, [{ ...calls([name, name === 'run_command' ? { command: 'sleep 600' } : {}]), ...over }, 'Done.'], {
@@ -184,12 +203,12 @@ describeWithBubblewrap('agents of a team that have tools', () => {
     const ended = await product.teams.until(id, ({ ended_at: endedAt }) => endedAt !== null);
     expect(agentOf(ended, 'more')).toMatchObject({ state: 'COMPLETED', result: 'Done.' });
     expect(notes()).toEqual(expect.arrayContaining(['hang began', 'hang cancelled']));
-    const { work } = await product.client.workflow.getHandle(id).query<{ work: TeamState }>('snapshot');
     for (const agentId of ['runs', 'more', 'allowed', 'paused']) {
       if (agentId !== 'more')
         expect(agentOf(ended, agentId)).toMatchObject({ state: 'FAILED', error: { code: 'EBUDGET' } });
-      const heard = messagesOf(work.contexts, agentId).map(({ content }) => content);
-      expect(heard).toContainEqual(expect.stringMatching(/"code":"EBUDGET","message":"\w+ was ended, as the time/));
+      expect(await heardBy(id, agentId)).toContainEqual(
+        expect.stringMatching(/"code":"EBUDGET","message":"\w+ was ended, as the time/),
+      );
     }
   }, 30_000);
 
