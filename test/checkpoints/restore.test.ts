@@ -8,7 +8,7 @@ import { describeWithSandbox } from '../support/describe-with.js';
 import { aFanOut, anAgent, scripted, tasks } from '../support/fan-out-bodies.js';
 import { type Product, startProduct } from '../support/product.js';
 import { aRefinement } from '../support/refinement-bodies.js';
-import { external, lane, noEarlyExit, says } from '../support/session-bodies.js';
+import { external, lane, noEarlyExit, says, silence } from '../support/session-bodies.js';
 import { follow } from '../support/sse.js';
 import { checkpointsOf, ended, type EndedWork, oneFails } from '../support/work-at.js';
 
@@ -98,29 +98,27 @@ describe('a session that is restored', () => {
   test('asks again whom it still waited for, and nobody who had ended', async () => {
     const { id } = await product.start({
       prompt: 'Which colour?',
-      lanes: [says('a', 'blue'), lane('b', [{ partial: 'bl' }, { after_ms: 3_000, final: 'blue' }])],
+      lanes: [says('a', 'blue'), lane('b', [{ partial: 'bl' }, ...silence])],
       policy: noEarlyExit,
     });
     await product.until(id, ({ lanes }) => lanes[0]?.state === 'FINALIZED');
     const path = pathOf('sessions', id);
     const { items } = await checkpointsOf(product, path);
     await restore(path, items.at(-1)!.sequence_num);
-    const { lanes } = await product.until(id, ({ state }) => state === 'COMPLETE');
-    expect(lanes.map(({ lane_id, state, attempt }) => [lane_id, state, attempt])).toEqual([
-      ['a', 'FINALIZED', 1],
-      ['b', 'FINALIZED', 2],
-    ]);
+    const { lanes } = await product.until(id, ({ lanes: [, b] }) => b?.attempt === 2 && b.state === 'STREAMING');
+    expect(lanes[0]).toMatchObject({ state: 'FINALIZED', attempt: 1 });
+    await product.post(`${path}/cancel`);
   });
 
   test('is not late for the time that passed since', async () => {
     const ends = await product.run({
       prompt: 'Which colour?',
       lanes: [says('a', 'blue'), says('b', 'blue', 1)],
-      policy: { ...noEarlyExit, deadline_ms: 2_000 },
+      policy: { ...noEarlyExit, deadline_ms: 4_000 },
     });
     const path = pathOf('sessions', ends.id);
     const { items } = await checkpointsOf(product, path);
-    await pause(2_200);
+    await pause(4_200);
     await restore(path, items.find(({ agent_id }) => agent_id === 'a')!.sequence_num);
     expect(await ended(product, path)).toMatchObject({
       state: 'COMPLETE',
@@ -142,16 +140,17 @@ describe('a session that is restored', () => {
   });
 
   test('goes on also when it had been terminated from outside, and is listed once', async () => {
-    const { id } = await product.start({
-      prompt: 'Which colour?',
-      tenant: 'restored-tenant',
-      lanes: [lane('a', [{ after_ms: 1_000, final: 'blue' }])],
-    });
-    await product.until(id, ({ state }) => state !== 'INIT');
+    const started = await product.start({ prompt: 'Which colour?', tenant: 'restored-tenant', lanes: [external('a')] });
+    const { id } = started;
+    await product.until(id, ({ state }) => state === 'STREAMING');
     await product.client.workflow.getHandle(id).terminate('a mistake');
     const path = pathOf('sessions', id);
     expect(await ended(product, path)).toMatchObject({ lifecycle: 'cancelled' });
     await restore(path, 0, 'it was a mistake');
+    const frames = [{ type: 'final', msg_seq: 1, text: 'blue' }];
+    const key = { authorization: `Bearer ${started.lane_keys!['a']}` };
+    await product.until(id, ({ state }) => state === 'STREAMING');
+    expect((await product.post(`${path}/lanes/a/frames`, { frames }, key)).status).toBe(200);
     expect(await ended(product, path)).toMatchObject({ lifecycle: 'completed' });
     const listed = async () =>
       ((await product.get('/v1/work?tenant=restored-tenant')).body as { items: { lifecycle: string }[] }).items;

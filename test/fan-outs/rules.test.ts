@@ -118,7 +118,7 @@ describe('the barrier of a fan-out', () => {
 
   test('goes on at its timeout with exactly half, queued ones among the missing', async () => {
     const status = await run({
-      barrier: { timeout_ms: 2_000 },
+      barrier: { timeout_ms: 5_000 },
       fan_out: {
         max_concurrent: 2,
         tasks: [said('t1', { a: 1 }), said('t2', { b: 1 }), said('t3', 1, 600_000), said('t4', 1, 600_000)],

@@ -69,7 +69,7 @@ describe('a fan-out', () => {
   test('gives up on slow workers at the timeout', async () => {
     const status = await product.fanOuts.run(
       aFanOut({
-        barrier: { timeout_ms: 1_500 },
+        barrier: { timeout_ms: 4_000 },
         fan_out: { tasks: [said('t1', scripted({ a: 1 })), said('t2', scripted({ b: 1 }, 600_000))] },
       }),
     );

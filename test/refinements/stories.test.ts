@@ -63,7 +63,7 @@ describe('a refinement', () => {
     ['when the critic gives no score twice', { critiques: [0.5, 'good!', { score: 7 }] }, { reason: 'critic_failed' }],
     [
       'when the time of an iteration is over',
-      { loop_control: { iteration_timeout_ms: 1_500 }, critiques: [0.5], generator: { adapter: slowSecond() } },
+      { loop_control: { iteration_timeout_ms: 4_000 }, critiques: [0.5], generator: { adapter: slowSecond() } },
       { reason: 'timeout', version: 1, iterations: 2 },
     ],
     [

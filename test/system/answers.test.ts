@@ -211,7 +211,7 @@ describe('reconciliation by', () => {
     [
       'the place in the list, where none has finalised',
       [lane('a', [{ after_ms: beat, partial: 'red' }, ...silence]), lane('b', [{ partial: 'blue' }, ...silence])],
-      { deadline_ms: 3 * beat },
+      { deadline_ms: 8 * beat },
       'a',
     ],
     [
@@ -227,7 +227,7 @@ describe('reconciliation by', () => {
 
   test.concurrent('consensus uses finals alone as soon as there is one', async () => {
     const streams = (id: string) => lane(id, [{ partial: 'red' }, ...silence]);
-    const { result } = await play([streams('a'), streams('b'), says('c', 'blue', 1)], { deadline_ms: 3 * beat });
+    const { result } = await play([streams('a'), streams('b'), says('c', 'blue', 1)], { deadline_ms: 8 * beat });
     expect(result).toMatchObject({ answer: 'blue', partial: false, for: [{ lane_id: 'c', weight: 1 }], against: [] });
   });
 

@@ -245,7 +245,7 @@ describe('a remote agent', () => {
   });
 
   test.concurrent('that takes too long is timed out by the session, paused or not', async () => {
-    const remote = await open({}, [{ ...external('e'), timeout_ms: 2 * beat }, says('a', 'blue', 4)]);
+    const remote = await open({}, [{ ...external('e'), timeout_ms: 8 * beat }, says('a', 'blue', 4)]);
     await remote.post(partial(1, 'red'), { type: 'control', status: 'PAUSE' });
     const status = await product.until(remote.id, ({ result }) => result !== null);
     expect(status.lanes[0]).toMatchObject({ state: 'FAILED', reason: { code: 'ETIMEOUT' } });
@@ -377,7 +377,7 @@ describe('a lane that is fed from outside', () => {
   });
 
   test.concurrent('and has run out of time is told so', async () => {
-    const remote = await open({}, [{ ...external('e'), timeout_ms: beat }, silent('s')]);
+    const remote = await open({}, [{ ...external('e'), timeout_ms: 8 * beat }, silent('s')]);
     await remote.post(partial(1, 'bl'));
     await remote.until(({ state }) => state === 'FAILED');
     expect(await remote.post(partial(2, 'ue'), { type: 'final', msg_seq: 3 })).toMatchObject({

@@ -76,8 +76,8 @@ export const laneWays: readonly Way[] = [
   [
     'that is paused when its time is over',
     `${begun}, STREAMING PAUSE PAUSED, PAUSED TIMEOUT FAILED`,
-    { lanes: [lane('x', [{ control: { status: 'PAUSE' } }, ...silence], { timeout_ms: 2 * beat })] },
-    { reason: { code: 'ETIMEOUT', message: `no final within the lane's timeout_ms of ${2 * beat}` } },
+    { lanes: [lane('x', [{ control: { status: 'PAUSE' } }, ...silence], { timeout_ms: 6 * beat })] },
+    { reason: { code: 'ETIMEOUT', message: `no final within the lane's timeout_ms of ${6 * beat}` } },
   ],
   [
     'that fails',

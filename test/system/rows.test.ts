@@ -85,7 +85,7 @@ describe('a session', () => {
       'DEADLINE',
       {
         lanes: ['a', 'b'].map((id) => lane(id, [{ partial: id }, ...silence])),
-        policy: { deadline_ms: beat, agreement: { method: 'judge', adapter: scripted(...silence) } },
+        policy: { deadline_ms: 6 * beat, agreement: { method: 'judge', adapter: scripted(...silence) } },
       },
     ],
     ['ARBITER', { lanes: disagreeing, policy: { arbiter: arbiter(...silence) } }],
@@ -121,7 +121,7 @@ describe('a session', () => {
         says('d', 'green', 4, { weight: 9 }),
         silent('e'),
       ],
-      policy: { ...noEarlyExit, deadline_ms: 6 * beat },
+      policy: { ...noEarlyExit, deadline_ms: 14 * beat },
     });
     expect(dataOf(heard, 'provisional')).toEqual([
       expect.objectContaining({ number: 1, answer: 'blue', agreement: 1, lanes: ['a', 'b'], expiry_ms: 15_000 }),
@@ -136,7 +136,7 @@ describe('a session', () => {
   test('marks a provisional that it has outlived, and goes on', async () => {
     const { id } = await product.start(
       whole({
-        lanes: [says('a', 'blue'), says('b', 'blue'), says('c', 'blue', 6)],
+        lanes: [says('a', 'blue'), says('b', 'blue'), says('c', 'blue', 14)],
         policy: { ...noEarlyExit, provisional: { expiry_ms: beat } },
       }),
     );
@@ -190,7 +190,7 @@ describe('a session of the simple profile', () => {
     [
       'ends at its deadline with those that have finalised',
       `ALL_ENDED BUFFERING, RECONCILE RECONCILING, ${done}`,
-      { lanes: [says('a', 'blue'), silent('b')], policy: { ...simple, deadline_ms: 2 * beat } },
+      { lanes: [says('a', 'blue'), silent('b')], policy: { ...simple, deadline_ms: 8 * beat } },
       result({ answer: 'blue', completed_count: 1 }),
     ],
     ['fails when every lane does', 'NO_ANSWER ERROR', { lanes: [fails('a')], policy: simple }, noAnswer('EAGENTDOWN')],

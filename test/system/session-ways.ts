@@ -101,7 +101,7 @@ export const sessionWays: readonly Way[] = [
   [
     'that has finals by its deadline',
     `FINAL BUFFERING, DEADLINE DEADLINE, RECONCILE RECONCILING, ${done}`,
-    { lanes: [...disagreeing, silent('c')], policy: { deadline_ms: 2 * beat } },
+    { lanes: [...disagreeing, silent('c')], policy: { deadline_ms: 8 * beat } },
     result({
       ended_by: 'deadline',
       below_threshold: true,
@@ -114,14 +114,14 @@ export const sessionWays: readonly Way[] = [
     `PARTIAL BUFFERING, DEADLINE DEADLINE, RECONCILE RECONCILING, ${done}`,
     {
       lanes: [lane('a', [{ partial: 'red' }, ...silence]), lane('b', [{ partial: 'blue' }, ...silence])],
-      policy: { deadline_ms: 2 * beat },
+      policy: { deadline_ms: 8 * beat },
     },
     result({ answer: 'red', ended_by: 'deadline', partial: true, completed_count: 0 }),
   ],
   [
     'that still agrees at its deadline',
     `FINAL BUFFERING, QUORUM_REACHED PROVISIONAL, DEADLINE RECONCILING, ${done}`,
-    { lanes: [says('a', 'blue'), says('b', 'blue'), silent('c')], policy: { deadline_ms: 2 * beat, ...noEarlyExit } },
+    { lanes: [says('a', 'blue'), says('b', 'blue'), silent('c')], policy: { deadline_ms: 8 * beat, ...noEarlyExit } },
     result({ ended_by: 'deadline', below_threshold: false, arbiter_used: false }),
   ],
   [
@@ -154,8 +154,8 @@ export const sessionWays: readonly Way[] = [
     'whose lanes all fail while a judge looks at what the deadline left',
     'PARTIAL BUFFERING, DEADLINE DEADLINE, NO_ANSWER ERROR',
     {
-      lanes: ['a', 'b'].map((id) => lane(id, [{ partial: id }, { after_ms: 12 * beat, fail: { message: 'lost' } }])),
-      policy: { deadline_ms: 2 * beat, agreement: { method: 'judge', adapter: scripted(...silence) } },
+      lanes: ['a', 'b'].map((id) => lane(id, [{ partial: id }, { after_ms: 16 * beat, fail: { message: 'lost' } }])),
+      policy: { deadline_ms: 8 * beat, agreement: { method: 'judge', adapter: scripted(...silence) } },
     },
     noAnswer('EAGENTDOWN', 'EAGENTDOWN'),
   ],

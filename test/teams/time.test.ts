@@ -100,7 +100,7 @@ describe('a team that is restored', () => {
 
   test('has whoever was at work at work again, whoever was paused paused, and nobody of before', async () => {
     const id = await product.teams.start({
-      agents: [hangs('a', 'so far a'), hangs('p', 'so far p'), says('b', [{ after_ms: 1_500, final: 'two' }])],
+      agents: [hangs('a', 'so far a'), hangs('p', 'so far p'), says('b', [{ after_ms: 5_000, final: 'two' }])],
     });
     await product.teams.until(id, (now) => agentOf(now, 'a').streaming && agentOf(now, 'p').streaming);
     await product.post(`${pathOf(id)}/agents/p/pause`);
