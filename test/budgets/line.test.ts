@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import { BudgetLine } from '../../activities/budgets/budget-line.js';
 import type { BudgetLink } from '../../activities/budgets/link.js';
 import { createBudgetMetrics } from '../../activities/budgets/metrics.js';
+import { PersonAskedError } from '../../activities/budgets/port.js';
 import type { BudgetAnswer, BudgetEvent, BudgetGrant, BudgetSaid } from '../../src/domain/tenant-budget/messages.js';
 import { amount } from '../support/ledger-play.js';
 import { budgetSettings } from '../support/tenant-budget-play.js';
@@ -77,6 +78,14 @@ describe("a worker's line to the budget of a tenant", () => {
     await line.reserve(call, never);
     expect(asked.map(wanted)).toEqual([[1], [2]]);
     await line.close();
+  });
+  test('gives a call that comes again back where a person is asked, with what it is to come again with', async () => {
+    const refused = [{ number: 1, message: 'needs more', isAsked: true as const }];
+    const { line, asked, said } = lineTo(answers({ refused }));
+    await expect(line.reserve(call, never, true)).rejects.toEqual(new PersonAskedError('needs more', call));
+    expect(asked[0]?.events).toMatchObject([{ type: 'wanted', demand: { number: 1, comesAgain: true } }]);
+    await line.close();
+    expect(said).toEqual([]);
   });
   test('refuses what waits when its worker stops, and what comes after that', async () => {
     const { line } = lineTo(answers({ waitMs: 60_000 }));

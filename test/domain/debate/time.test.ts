@@ -13,6 +13,7 @@ import {
   plan,
   unreadable,
 } from '../../support/debate-play.js';
+import { wrongSeconds } from '../../support/wrong-seconds.js';
 
 const budget = { max_seconds: 60 };
 /** A debate that may take a minute, its analyst asked. */
@@ -27,13 +28,7 @@ const time = (at: DebatePlay) => {
 const usedUp = "the budget's time of 60 seconds is used up";
 
 describe('max_seconds of a debate', () => {
-  test.each([
-    [0, 'Too small'],
-    [-1, 'Too small'],
-    [1.5, 'expected int'],
-    ['1', 'expected number'],
-    [31_536_001, 'Too big'],
-  ])('cannot be %j', (max_seconds, why) => {
+  test.each(wrongSeconds)('cannot be %j', (max_seconds, why) => {
     const read = openDebateSchema.safeParse({ ...debateBody(), budget: { max_seconds } });
     expect(read.error?.issues.map(({ path, message }) => [path.join('.'), message])).toEqual([
       ['budget.max_seconds', expect.stringContaining(why)],
@@ -186,5 +181,38 @@ describe('the time of a debate', () => {
     const at = timed().after(20_000).reply();
     const fork = forkDebate(at.debate, { ...at.debate.setup, id: 'fork' }, at.now + 5_000_000).work;
     expect(debateStatus(fork)).toMatchObject({ spend: { tokens: 0 }, time: { elapsed_ms: 0 } });
+  });
+});
+
+describe('a role whose call waits for a person of its tenant', () => {
+  const awaited = (at: DebatePlay, tenant: string | null, call = String(at.ask.id)): DebatePlay =>
+    at.take({ type: 'PERSON_AWAITED', call, tenant });
+
+  test('takes no time of its debate, which says whom it waits for', () => {
+    const at = awaited(timed().after(10_000), 'acme').after(9_000_000);
+    expect(debateStatus(at.debate)).toMatchObject({
+      lifecycle: 'running',
+      time: { elapsed_ms: 10_000, ends_at: null },
+      waiting: {
+        ...{ for: 'person', since: '2026-11-21T00:00:10.000Z' },
+        detail: '1 call waits for an answer whether tenant acme may use more',
+        who_can_unblock: expect.stringContaining('parley budget acme --max-usd') as string,
+      },
+    });
+    expect(debateDetails(at.debate)).toContain('Waiting for person');
+    awaited(at, null).after(5_000).reply();
+    expect(time(at)).toEqual([15_000, 45_000]);
+    expect(at.ask.leftMs).toBe(45_000);
+    expect(at.told('waiting').map((told) => told?.for)).toEqual(['worker', 'worker', 'lane', 'person', 'lane', 'lane']);
+  });
+  test('holds no clock of another call, nor of a debate that goes on without it', () => {
+    const at = timed();
+    const before = String(at.ask.id);
+    awaited(at.reply(), 'acme', before).after(1_000).reply();
+    expect(time(at)).toEqual([1_000, 59_000]);
+    const last = String(at.ask.id);
+    awaited(at, 'acme').take({ type: 'CANCEL' });
+    awaited(at, null, last);
+    expect([debateStatus(at.debate).waiting?.for, at.debate.dropped]).toEqual([undefined, 0]);
   });
 });

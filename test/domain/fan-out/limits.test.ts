@@ -298,6 +298,36 @@ describe('the time of a fan-out', () => {
     expect([of.fanOut.state, askedFor(of, 'score')]).toEqual(['COMPLETED', undefined]);
     expect(of.fanOut.result?.quality?.failure).toMatch(/^EBUDGET: .*60 seconds is used up; the critic was not asked$/);
   });
+  test('stands still while all that run wait for a person of their tenant, and that of the barrier too', () => {
+    const waits = (call: string, tenant: string | null = 'acme') => ({ type: 'PERSON_AWAITED' as const, call, tenant });
+    const of = play({ ...timed, barrier: { timeout_ms: 50_000 }, fan_out: { tasks: [aTask('t1'), aTask('t2')] } });
+    const elapsed = (): unknown => fanOutStatus(of.fanOut).time?.elapsed_ms;
+    of.now += 10_000;
+    of.send(waits('task 0'));
+    of.now += 10_000;
+    // The other one is at work still.
+    expect([of.send({ type: 'TICK' }).fanOut.waiting?.for, elapsed()]).toEqual(['lane', 20_000]);
+    of.send(waits('task 1'));
+    expect([nextDue(of.fanOut), of.fanOut.waiting?.for]).toEqual([null, 'person']);
+    of.pass(9_000_000);
+    expect([of.fanOut.state, elapsed()]).toEqual(['RUNNING', 20_000]);
+    expect(fanOutStatusSchema.parse(fanOutStatus(of.fanOut)).waiting).toMatchObject({
+      for: 'person',
+      detail: '2 calls wait for an answer whether tenant acme may use more',
+    });
+    of.send(waits('task 0', null));
+    expect([nextDue(of.fanOut), of.fanOut.waiting?.for]).toEqual([of.now + 30_000, 'lane']);
+    // Who is at work ends, and nobody is but who waits.
+    of.now += 1_000;
+    of.end('t1');
+    expect([of.fanOut.waiting?.for, elapsed()]).toEqual(['person', 21_000]);
+    of.pass(9_000_000).send(waits('task 1', null)).end('t2');
+    expect([of.fanOut.state, elapsed()]).toEqual(['FANNING_IN', 21_000]);
+    of.send(waits('fan_in')).pass(9_000_000);
+    expect([of.fanOut.waiting?.for, elapsed()]).toEqual(['person', 21_000]);
+    of.send(waits('fan_in', null)).combine();
+    expect([of.fanOut.state, elapsed()]).toEqual(['COMPLETED', 21_000]);
+  });
   test('is no limit where none is given: nothing is told of it, and no effect has it', () => {
     const of = play({ ...timed, budget: {} });
     of.end('t1').end('t2').end('t3');

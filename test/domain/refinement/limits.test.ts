@@ -64,6 +64,21 @@ describe('the time of a refinement', () => {
     const play = timed().generated(written).after(60_000).critiqued(scored(0.9));
     expect([play.state, play.refinement.result?.reason]).toEqual(['COMPLETE', 'threshold_met']);
   });
+  test('stands still while a call waits for a person of its tenant, and that of its iteration too', () => {
+    const play = timed().after(20_000);
+    const call = String(play.pending.id);
+    play.take({ type: 'PERSON_AWAITED', call, tenant: 'acme' }).after(9_000_000);
+    expect(nextDue(play.refinement)).toBeNull();
+    expect(refinementStatusSchema.parse(refinementStatus(play.refinement))).toMatchObject({
+      ...{ lifecycle: 'running', time: { elapsed_ms: 20_000, ends_at: null } },
+      waiting: { for: 'person', detail: expect.stringContaining('whether tenant acme may use more') as string },
+    });
+    play.take({ type: 'TICK' }).take({ type: 'PERSON_AWAITED', call, tenant: null });
+    expect(nextDue(play.refinement)).toBe(play.now + 45_000);
+    play.generated(written);
+    expect([play.pending.type, play.pending.timeoutMs]).toEqual(['critique', 40_000]);
+    expect(play.told('waiting').map((told) => told?.for)).toEqual(['lane', 'person', 'lane', 'lane']);
+  });
   test('stands in the status, and begins anew in a fork', () => {
     const play = timed().after(20_000).iterate(0.5);
     const { time } = refinementStatusSchema.parse(refinementStatus(play.refinement));

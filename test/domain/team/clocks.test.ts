@@ -9,6 +9,7 @@ import { isUsedUp } from '../../../src/domain/team/spending.js';
 import { hasEnded, openTeamState } from '../../../src/domain/team/state.js';
 import { forkTeam } from '../../../src/domain/team/fork.js';
 import { shifted } from '../../../src/domain/shift.js';
+import { liteCall, turnCall } from '../../../src/domain/team/tenant-waits.js';
 import { teamStatus } from '../../../src/domain/team/view.js';
 import { answers, given, idle, plan, TeamPlay, teamSetup } from '../../support/team-play.js';
 
@@ -94,6 +95,50 @@ describe('the clock of a team', () => {
     const play = new TeamPlay([plan('a'), plan('b')], { ...time(60_000), maxConcurrent: 2 });
     act(play);
     expect([...agentsAtWork(play.team)].sort()).toEqual(ids);
+  });
+
+  /** The call of an agent waits for a person of its tenant, or waits no longer. */
+  const awaits = (play: TeamPlay, agentId: string, tenant: string | null = 'acme'): TeamPlay => {
+    const run = play.agent(agentId).turn?.run ?? 0;
+    return play.take({ type: 'PERSON_AWAITED', agentId, run, call: turnCall(run), tenant });
+  };
+
+  test('stands still while calls of all its agents wait for a person of their tenant', () => {
+    const play = new TeamPlay([plan('a'), plan('b')], time(60_000)).after(1_000);
+    awaits(play, 'a').after(5_000);
+    expect([elapsed(play), elapsed(play, 'a'), elapsed(play, 'b')]).toEqual([6_000, 1_000, 6_000]);
+    expect(teamStatusSchema.parse(teamStatus(play.team))).toMatchObject({
+      waiting: { for: 'lane' },
+      agents: [{ waiting: { for: 'person', detail: expect.stringContaining('tenant acme') as string } }, {}],
+    });
+    awaits(play, 'b').after(9_000_000);
+    expect([elapsed(play), nextClockDue(play.team)]).toEqual([6_000, null]);
+    expect(teamStatus(play.team)).toMatchObject({
+      ...{ lifecycle: 'running', budget: { time: { ends_at: null } } },
+      waiting: { for: 'person', detail: '2 calls wait for an answer whether tenant acme may use more' },
+    });
+    awaits(awaits(play, 'a', null), 'b', null).after(10);
+    expect([elapsed(play), elapsed(play, 'a'), elapsed(play, 'b')]).toEqual([6_010, 1_010, 6_010]);
+    expect([play.team.tenantWaits, teamStatus(play.team).waiting?.for]).toEqual([undefined, 'lane']);
+  });
+  test('runs on for a turn after one that was broken off as it waited so', () => {
+    const play = awaits(new TeamPlay([plan('a')], { ...time(60_000), keepOpen: true }), 'a');
+    play.ends('a');
+    play.call({ type: 'ASK', agentId: 'a', content: 'And now?' });
+    play.after(1_000);
+    expect([elapsed(play), teamStatus(play.team).waiting?.for]).toEqual([1_000, 'lane']);
+  });
+  test('stands still while a lite agent alone waits so', () => {
+    const liteAgents = [{ liteId: 'l', role: 'critic', adapter: { kind: 'simulated' } as const }];
+    const play = new TeamPlay([idle('a')], { ...time(60_000), keepOpen: true, liteAgents } as never);
+    play.pattern('p', { kind: 'send_to_role', role: 'critic', content: 'What?' });
+    const lite = (tenant: string | null): TeamPlay =>
+      play.take({ type: 'PERSON_AWAITED', call: liteCall({ patternId: 'p', liteId: 'l' }), tenant });
+    play.after(1_000);
+    lite('acme').after(9_000_000);
+    expect([elapsed(play), teamStatus(play.team).waiting?.for]).toEqual([1_000, 'person']);
+    lite(null).after(1_000);
+    expect(elapsed(play)).toBe(2_000);
   });
 
   test('runs while anybody in a tree is at work, and that of who waits for a person stands still', () => {

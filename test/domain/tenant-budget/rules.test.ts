@@ -126,6 +126,34 @@ describe('the budget of a tenant', () => {
     expect(play.hear().view).toMatchObject({ limits: { max_tokens: 100 }, state: 'open' });
   });
 
+  test('asks a person: a call that comes again is told so, and waits for calls alone', () => {
+    const comesAgain = { comesAgain: true } as const;
+    const play = new BudgetPlay(budgetSettings({ asks: true })).want('a', 1, 101).want('b', 1, 30, comesAgain);
+    expect([play.words, play.view.calls.waiting]).toEqual([['+a/1'], 1]);
+    play.end('a', 1, 100);
+    expect(play.view).toMatchObject({ state: 'asking', calls: { under_way: 0, waiting: 0 } });
+    expect(play.refused).toEqual([{ worker: 'b', number: 1, isAsked: true, message: expect.any(String) as string }]);
+    // It was lost on the way, and is told again; once it is stopped, it is refused like any other.
+    play.want('b', 1, 30, comesAgain).hear({ type: 'answered', limits: 'stop' }).want('b', 2, 30, comesAgain);
+    expect(play.refused.map(({ number, isAsked }) => [number, isAsked])).toEqual([
+      ...[
+        [1, true],
+        [1, true],
+        [2, undefined],
+      ],
+    ]);
+    play.hear({ type: 'answered', limits: { maxTokens: 200 } }).want('b', 3, 30, comesAgain);
+    expect(play.words).toContain('+b/3');
+    for (const [given, isSaid] of [
+      [true, true],
+      [false, false],
+      ['yes', false],
+    ] as const) {
+      const demand = { worker: 'b', number: 4, amount: amount(1), isCapped: true, cheaper: null, comesAgain: given };
+      expect(isBudgetSaid({ worker: 'b', events: [{ type: 'wanted', demand }] })).toBe(isSaid);
+    }
+  });
+
   test('asks a cheaper model where there is one, from its share of the limit on', () => {
     const play = new BudgetPlay(budgetSettings({ cheaperPercent: 50 })).want('a', 1, 60).end('a', 1, 60);
     play.want('a', 2, 30, { cheaper: amount(3) }).want('a', 3, 10);
