@@ -1,8 +1,8 @@
 import type { Payload } from '@temporalio/common';
 import { type Answer, type Product, startProduct } from '../support/product.js';
 import { says } from '../support/session-bodies.js';
+import { keyOf } from '../support/keys.js';
 
-const keyOf = (name: string): string => `key-of-${name}-0123456789`;
 const entry = (name: string, tenant: string, role: string) => ({ name, key: keyOf(name), tenant, role });
 
 let product: Product;

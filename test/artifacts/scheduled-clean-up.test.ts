@@ -5,13 +5,13 @@ import { openStores } from '../../activities/artifacts/index.js';
 import { createHistories } from '../../activities/clean-up/histories.js';
 import { createCleanUp } from '../../activities/clean-up/index.js';
 import type { CleanUpInput, HostCleaned } from '../../src/domain/clean-up.js';
-import { main } from '../../src/cli/program.js';
 import { ensureCleanUp } from '../../temporal/clean-up-schedule.js';
 import { hostQueueOf } from '../../temporal/host-queue.js';
 import { startOwnServer } from '../support/own-server.js';
 import { type Product, startProduct } from '../support/product.js';
 import { says as saysLane } from '../support/session-bodies.js';
 import { calls, hangs, says } from '../support/team-bodies.js';
+import { runCli } from '../support/run-cli.js';
 
 // It reads the histories of all that a server has.
 let server: Awaited<ReturnType<typeof startOwnServer>>;
@@ -118,16 +118,9 @@ describe('the schedule', () => {
 
 describe('parley artifacts clean', () => {
   const run = async (...args: string[]) => {
-    const out: string[] = [];
-    const code = await main(['artifacts', 'clean', '--data', product.data, ...args], {
-      env: { TEMPORAL_ADDRESS: process.env['TEST_TEMPORAL_ADDRESS'] },
-      out: (text) => void out.push(text),
-      note: (text) => void out.push(text),
-      readStdin: () => Promise.resolve(''),
-      terminal: null,
-      onInterrupt: () => () => undefined,
-    });
-    return { code, out: out.join('\n') };
+    const env = { TEMPORAL_ADDRESS: process.env['TEST_TEMPORAL_ADDRESS'] };
+    const { code, out, notes } = await runCli(env, ['artifacts', 'clean', '--data', product.data, ...args]);
+    return { code, out: [out, notes].filter((text) => text !== '').join('\n') };
   };
 
   test('says what it would remove, and what it left alone', async () => {

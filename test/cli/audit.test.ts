@@ -6,23 +6,12 @@ import { join } from 'node:path';
 import { createAuditLog } from '../../activities/audit/audit-log.js';
 import { auditFolder, chainsAt } from '../../activities/audit/chain-folder.js';
 import type { AuditExport, AuditReceipt, AuditVerification } from '../../src/contracts/audit.js';
-import { main } from '../../src/cli/program.js';
+import { runCli } from '../support/run-cli.js';
 
 const root = mkdtempSync(join(tmpdir(), 'parley-cli-audit-'));
 afterAll(() => rmSync(root, { recursive: true }));
 
-const parley = async (argv: string[], env: Record<string, string> = {}) => {
-  const [out, notes]: [string[], string[]] = [[], []];
-  const code = await main(argv, {
-    env,
-    out: (text) => void out.push(text),
-    note: (text) => void notes.push(text),
-    readStdin: () => Promise.resolve(''),
-    terminal: null,
-    onInterrupt: () => () => undefined,
-  });
-  return { code, out: out.join('\n'), notes: notes.join('\n') };
-};
+const parley = (argv: string[], env: Record<string, string> = {}) => runCli(env, argv);
 
 let made = 0;
 /** A data folder with a log of `count` records about debate-1, debate-2, … */

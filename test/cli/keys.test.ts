@@ -2,27 +2,15 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readKeyFile, sha256Of } from '../../src/api-keys.js';
-import { main } from '../../src/cli/program.js';
 import { loadConfig } from '../../src/config.js';
+import { runCli } from '../support/run-cli.js';
 
 const root = mkdtempSync(join(tmpdir(), 'parley-cli-keys-'));
 afterAll(() => rmSync(root, { recursive: true }));
 let made = 0;
 const newFile = (): string => join(root, `folder-${(made += 1)}`, 'keys.json');
 
-const parley = async (argv: string[], env: Record<string, string>) => {
-  const [out, notes]: [string[], string[]] = [[], []];
-  const code = await main(argv, {
-    env,
-    out: (text) => void out.push(text),
-    note: (text) => void notes.push(text),
-    readStdin: () => Promise.resolve(''),
-    terminal: null,
-    onInterrupt: () => () => undefined,
-  });
-  return { code, out: out.join('\n'), notes: notes.join('\n') };
-};
-const on = (file: string) => (argv: string[]) => parley(['keys', ...argv], { PARLEY_KEYS_FILE: file });
+const on = (file: string) => (argv: string[]) => runCli({ PARLEY_KEYS_FILE: file }, ['keys', ...argv]);
 
 describe('parley keys add', () => {
   test('prints a new key once and keeps its sha256, for its owner alone', async () => {
@@ -44,7 +32,7 @@ describe('parley keys add', () => {
       { PARLEY_API_KEYS: join(root, 'as-keys.json') },
     ];
     for (const env of environments) {
-      await parley(['keys', 'add', 'anna', '--role', 'admin'], env);
+      await runCli(env, ['keys', 'add', 'anna', '--role', 'admin']);
       const { keysFile, apiKeys } = loadConfig({ HOST: '0.0.0.0', ...env });
       expect([readKeyFile(keysFile).map(({ name }) => name), apiKeys]).toEqual([['anna'], []]);
     }

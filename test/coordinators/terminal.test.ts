@@ -1,23 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Product, startProduct } from '../support/product.js';
-import { runCli, type Said } from '../support/run-cli.js';
+import { useTerminal } from '../support/terminal.js';
 
-let product: Product;
-const folder = mkdtempSync(join(tmpdir(), 'parley-cli-'));
-beforeAll(async () => {
-  product = await startProduct();
-});
-afterAll(async () => {
-  await product?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const parley = (argv: string[], stdin = ''): Promise<Said> => runCli({ PARLEY_URL: product.url }, argv, stdin);
-const plan = join(folder, 'plan.yaml');
-writeFileSync(
-  plan,
+const { product, parley, file } = useTerminal();
+const plan = file(
+  'plan.yaml',
   `
 phases:
   - steps:
@@ -46,9 +31,8 @@ describe('parley', () => {
       ['✓ #123: approve: it is right', '✗ line 2: "maybe" is not offered for #124; choose approve, reject.'],
       expect.stringContaining('#124: approve'),
     ]);
-    await product.coordinators.until(id, ({ state, reports }) => state === 'PRESENTING' && reports.length === 2);
-    const list = join(folder, 'answers.json');
-    writeFileSync(list, JSON.stringify([{ work_id: 124, response: 'reject' }]));
+    await product().coordinators.until(id, ({ state, reports }) => state === 'PRESENTING' && reports.length === 2);
+    const list = file('answers.json', JSON.stringify([{ work_id: 124, response: 'reject' }]));
     const right = await parley(['coordinator', 'answer', id, list, '--as', 'anna']);
     expect([right.code, right.out]).toEqual([0, '✓ #124: reject']);
 
@@ -82,6 +66,6 @@ describe('parley', () => {
     const { out } = await parley(['run', '7', '--plan', plan, '--detach']);
     const cancelled = await parley(['coordinator', 'cancel', out]);
     expect([cancelled.code, cancelled.out]).toEqual([0, expect.stringContaining('CANCELLED')]);
-    await product.runs.until(`${out}.run.1`, ({ state }) => state === 'cancelled');
+    await product().runs.until(`${out}.run.1`, ({ state }) => state === 'cancelled');
   });
 });

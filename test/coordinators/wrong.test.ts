@@ -1,16 +1,11 @@
-import { createHash } from 'node:crypto';
 import type { CoordinatorStatus } from '../../src/contracts/coordinator-status.js';
 import type { Problem } from '../../src/contracts/problem.js';
 import { askingRuns, work } from '../support/coordinator-bodies.js';
 import { type Answer, type Product, startProduct } from '../support/product.js';
 import { asks, session, sh } from '../support/run-bodies.js';
+import { keyEntry, keyOf } from '../support/keys.js';
 
-const keyOf = (name: string): string => `key-of-${name}-0123456789`;
-const keys = [
-  { name: 'root', role: 'admin', tenant: '*' },
-  { name: 'acme', role: 'admin', tenant: 'acme' },
-  { name: 'operator', role: 'operator', tenant: '*' },
-].map((key) => ({ ...key, sha256: createHash('sha256').update(keyOf(key.name)).digest('hex') }));
+const keys = [keyEntry('root', 'admin'), keyEntry('acme', 'admin', 'acme'), keyEntry('operator', 'operator')];
 
 let product: Product;
 beforeAll(async () => {

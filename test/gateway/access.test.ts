@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,16 +11,14 @@ import { permit, tenantFor, visibleTo } from '../../src/gateway/access.js';
 import { routes } from '../../src/gateway/routes/index.js';
 import { teamStatusExample } from '../../src/gateway/routes/team-examples.js';
 import { aSession, createRig } from './rig.js';
+import { keyEntry, keyOf } from '../support/keys.js';
 
-const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex');
-const keyOf = (name: string): string => `key-of-${name}-0123456789`;
-const entry = (name: string, role: Role, tenant = '*') => ({ name, sha256: sha256(keyOf(name)), role, tenant });
 const team = [
-  entry('root', 'admin'),
-  ...roles.map((role) => entry(role, role)),
-  entry('acme-operator', 'operator', 'acme'),
-  entry('acme-viewer', 'viewer', 'acme'),
-  entry('other-admin', 'admin', 'other'),
+  keyEntry('root', 'admin'),
+  ...roles.map((role) => keyEntry(role, role)),
+  keyEntry('acme-operator', 'operator', 'acme'),
+  keyEntry('acme-viewer', 'viewer', 'acme'),
+  keyEntry('other-admin', 'admin', 'other'),
 ];
 
 const rigWith = (keys: unknown = team) => {
@@ -213,16 +210,16 @@ describe('the key file', () => {
   };
 
   test('is read again when it changes: a key works at once, a revoked one no more', async () => {
-    const { file, look } = rigOn([entry('anna', 'viewer')]);
+    const { file, look } = rigOn([keyEntry('anna', 'viewer')]);
     expect([await look('anna'), await look('bert')]).toEqual([200, 401]);
-    write(file, JSON.stringify({ keys: [entry('bert', 'viewer')] }));
+    write(file, JSON.stringify({ keys: [keyEntry('bert', 'viewer')] }));
     expect([await look('anna'), await look('bert')]).toEqual([401, 200]);
   });
 
   test('that comes to be closes an open gateway', async () => {
     const { file, look, app } = rigOn(null);
     expect((await request(app).get('/v1/work')).status).toBe(200);
-    write(file, JSON.stringify({ keys: [entry('anna', 'viewer')] }));
+    write(file, JSON.stringify({ keys: [keyEntry('anna', 'viewer')] }));
     expect([(await request(app).get('/v1/work')).status, await look('anna')]).toEqual([401, 200]);
   });
 
@@ -230,7 +227,7 @@ describe('the key file', () => {
     ['emptied', (file) => write(file, '{"keys":[]}')],
     ['removed', (file) => rmSync(file)],
   ])('that is %s leaves the gateway closed', async (_, change) => {
-    const { file, look, app } = rigOn([entry('anna', 'admin')]);
+    const { file, look, app } = rigOn([keyEntry('anna', 'admin')]);
     expect(await look('anna')).toBe(200);
     change(file);
     expect([await look('anna'), (await request(app).get('/v1/work')).status]).toEqual([401, 401]);
@@ -239,7 +236,7 @@ describe('the key file', () => {
   test.each(['', '{', '{"keys":[{}]}', '[]x', 'null'])(
     'that is broken (%j) leaves the keys as they were',
     async (text) => {
-      const { file, look } = rigOn([entry('anna', 'viewer')]);
+      const { file, look } = rigOn([keyEntry('anna', 'viewer')]);
       expect(await look('anna')).toBe(200);
       write(file, text);
       expect([await look('anna'), await look('bert')]).toEqual([200, 401]);
@@ -247,7 +244,7 @@ describe('the key file', () => {
   );
 
   test('works beside the keys of the environment', async () => {
-    const { look } = rigOn([entry('anna', 'viewer')], { PARLEY_API_KEYS: `bert:${keyOf('bert')}` });
+    const { look } = rigOn([keyEntry('anna', 'viewer')], { PARLEY_API_KEYS: `bert:${keyOf('bert')}` });
     expect([await look('anna'), await look('bert'), await look('carl')]).toEqual([200, 200, 401]);
   });
 });
@@ -257,7 +254,7 @@ describe('the configuration of keys', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'keys.json');
   const broken = join(folder, 'broken.json');
-  writeFileSync(file, JSON.stringify({ keys: [entry('anna', 'viewer')] }));
+  writeFileSync(file, JSON.stringify({ keys: [keyEntry('anna', 'viewer')] }));
   writeFileSync(broken, '{"keys":[{"name":"anna"}]}');
 
   test.each<[string, Record<string, string>]>([
@@ -320,10 +317,15 @@ describe('a list of keys', () => {
       `anna:${keyOf('anna')}`,
       JSON.stringify({ anna: keyOf('anna') }),
       JSON.stringify([{ name: 'anna', key: keyOf('anna'), role: 'admin' }]),
-      JSON.stringify([entry('anna', 'admin')]),
-      JSON.stringify({ keys: [entry('anna', 'admin')] }),
+      JSON.stringify([keyEntry('anna', 'admin')]),
+      JSON.stringify({ keys: [keyEntry('anna', 'admin')] }),
     ];
-    const key = { name: 'anna', sha256: Buffer.from(sha256(keyOf('anna')), 'hex'), tenant: '*', role: 'admin' };
+    const key = {
+      name: 'anna',
+      sha256: Buffer.from(keyEntry('anna', 'admin').sha256, 'hex'),
+      tenant: '*',
+      role: 'admin',
+    };
     expect(forms.map(parseApiKeys)).toEqual(forms.map(() => [key]));
   });
 
@@ -332,7 +334,7 @@ describe('a list of keys', () => {
     ['with an unknown role', '[{"name":"anna","key":"0123456789abcdef","role":"boss"}]', /"anna": role /],
     [
       'with both sha256 and key',
-      JSON.stringify([{ ...entry('anna', 'admin'), key: keyOf('anna') }]),
+      JSON.stringify([{ ...keyEntry('anna', 'admin'), key: keyOf('anna') }]),
       /"anna": must have either sha256 or key/,
     ],
     ['with neither', '[{"name":"anna","role":"admin"}]', /"anna": must have either sha256 or key/],

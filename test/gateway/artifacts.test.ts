@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,6 +7,7 @@ import request from 'supertest';
 import { createFolderStore } from '../../activities/artifacts/folder.js';
 import { createReaderApart } from '../../activities/artifacts/read.js';
 import { createRig } from './rig.js';
+import { keyEntry, keyOf } from '../support/keys.js';
 
 const root = mkdtempSync(join(tmpdir(), 'parley-artifacts-'));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -16,13 +16,7 @@ const store = createFolderStore(folder);
 const words = Buffer.from('{"a":1}');
 const large = Buffer.alloc(3_000_000, 'parley');
 
-const keyOf = (name: string): string => `key-of-${name}-0123456789`;
-const entry = (name: string, tenant: string) => ({
-  name,
-  sha256: createHash('sha256').update(keyOf(name)).digest('hex'),
-  role: 'viewer',
-  tenant,
-});
+const entry = (name: string, tenant: string) => keyEntry(name, 'viewer', tenant);
 const { app } = createRig({ artifacts: store });
 const guarded = createRig({
   artifacts: store,

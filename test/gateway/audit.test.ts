@@ -7,9 +7,9 @@ import { auditFolder, chainsAt } from '../../activities/audit/chain-folder.js';
 import type { AuditList, AuditVerification } from '../../src/contracts/audit.js';
 import { scratchFolder } from '../support/scratch.js';
 import { createRig } from './rig.js';
+import { keyOf } from '../support/keys.js';
 
 const keys = ['root', 'acme'];
-const keyOf = (name: string): string => `key-of-${name}-0123456789`;
 const env = {
   PARLEY_API_KEYS: JSON.stringify(
     keys.map((name) => ({ name, key: keyOf(name), role: 'viewer', tenant: name === 'root' ? '*' : name })),

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import OpenAI, { APIError } from 'openai';
@@ -13,6 +13,7 @@ import { until } from '../support/installation.js';
 import { type Product, startProduct } from '../support/product.js';
 import { scratchFolder } from '../support/scratch.js';
 import { createRig } from './rig.js';
+import { keyEntry, keyOf } from '../support/keys.js';
 
 const fileOf = (content: unknown): string => {
   const file = join(scratchFolder(), 'models.json');
@@ -214,6 +215,29 @@ describe('a chat completion', () => {
     expect(error).toMatchObject({ status, code, param, type: 'invalid_request_error' });
     expect((error as Error).message).toMatch(message);
   });
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['responses', () => openai.responses.create({ model: 'quick', input: 'x' })],
+    ['completions', () => openai.completions.create({ model: 'quick', prompt: 'x' })],
+    ['embeddings', () => openai.embeddings.create({ model: 'quick', input: 'x' })],
+  ])('is what there is, who asks for %s is told', async (_, ask) => {
+    const error = await ask().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ status: 404, code: 'not_found' });
+    expect((error as Error).message).toMatch(/Nothing is at .*; there are .*\/v1\/chat/);
+  });
+
+  test('is one of many streams at a time, each in its own words of any script', async () => {
+    const texts = Array.from({ length: 10 }, (_, index) => `Größe ${index} 🎨 日本語 \u2028 عربى`);
+    const answers = await Promise.all(
+      texts.map(async (text) => {
+        let told = '';
+        for await (const { choices } of await openai.chat.completions.create({ ...asking('echo', text), stream: true }))
+          told += choices[0]?.delta.content ?? '';
+        return told;
+      }),
+    );
+    expect(answers).toEqual(texts.map((text) => `${text}|Be brief.`));
+  });
 });
 
 describe('errors at the paths of OpenAI', () => {
@@ -248,16 +272,9 @@ describe('errors at the paths of OpenAI', () => {
 });
 
 describe('a chat completion with keys', () => {
-  const keyOf = (name: string): string => `key-of-${name}-0123456789`;
-  const key = (name: string, role: string, tenant: string) => ({
-    name,
-    role,
-    tenant,
-    sha256: createHash('sha256').update(keyOf(name)).digest('hex'),
-  });
   const start = () => {
     const rig = createRig({
-      env: { PARLEY_API_KEYS: JSON.stringify([key('v', 'viewer', '*'), key('acme', 'operator', 'acme')]) },
+      env: { PARLEY_API_KEYS: JSON.stringify([keyEntry('v', 'viewer'), keyEntry('acme', 'operator', 'acme')]) },
     });
     rig.ports.panels = {
       names: [{ id: 'silent', description: null }],

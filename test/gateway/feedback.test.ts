@@ -3,8 +3,8 @@ import type { GivenFeedback } from '../../src/contracts/feedback.js';
 import { roles } from '../../src/contracts/access.js';
 import { FakeDebates } from './fake-debates.js';
 import { createRig } from './rig.js';
+import { keyOf } from '../support/keys.js';
 
-const keyOf = (name: string): string => `key-of-${name}-0123456789`;
 const keys = JSON.stringify(roles.map((role) => ({ name: role, role, key: keyOf(role) })));
 const body = { request_id: 'fr-20261121-0a1b2c', response: 'approve' };
 

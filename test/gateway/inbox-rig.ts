@@ -5,8 +5,8 @@ import { Inbox } from '../../src/gateway/inbox.js';
 import { InboxWatch } from '../../src/gateway/inbox-watch.js';
 import { FakeAsking } from './fake-asking.js';
 import { createRig } from './rig.js';
+import { keyOf } from '../support/keys.js';
 
-export const keyOf = (name: string): string => `key-of-${name}-0123456789`;
 /** PARLEY_API_KEYS with one of each role, and `dora`, who approves for another tenant. */
 export const keys = JSON.stringify([
   ...roles.map((role) => ({ name: role, role, key: keyOf(role) })),

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import request from 'supertest';
@@ -6,6 +6,7 @@ import { roles } from '../../src/contracts/access.js';
 import { removeWorkspaces, aDebate, proposes, sh } from '../support/debate-bodies.js';
 import { type Product, startProduct } from '../support/product.js';
 import { aSession, createRig } from './rig.js';
+import { keyEntry, keyOf } from '../support/keys.js';
 
 interface Answered {
   isError?: boolean;
@@ -135,9 +136,18 @@ describe('Parley as an MCP server', () => {
 
   test('says of a body that is no message what a message has', async () => {
     expect(await product.post('/mcp', {})).toMatchObject({
-      status: 422,
-      body: { errors: [{ path: 'jsonrpc', message: 'is missing; it must be 2.0' }] },
+      status: 400,
+      body: {
+        ...{ jsonrpc: '2.0', id: null },
+        error: { code: -32_600, message: expect.stringContaining('jsonrpc is missing; it must be 2.0') },
+      },
     });
+    const headers = { 'content-type': 'application/json' };
+    const broken = await fetch(`${product.url}/mcp`, { method: 'POST', headers, body: '{"jsonrpc"' });
+    expect([broken.status, await broken.json()]).toMatchObject([
+      400,
+      { id: null, error: { code: -32_700, message: expect.stringContaining('ends too early') } },
+    ]);
   });
 
   test.each<[string, string, object, RegExp]>([
@@ -178,16 +188,12 @@ describe('Parley as an MCP server', () => {
 });
 
 describe('a tool', () => {
-  const keyOf = (name: string): string => `key-of-${name}-0123456789`;
-  const key = (name: string, role: string, tenant: string) => ({
-    name,
-    role,
-    tenant,
-    sha256: createHash('sha256').update(keyOf(name)).digest('hex'),
-  });
   const rig = createRig({
     env: {
-      PARLEY_API_KEYS: JSON.stringify([...roles.map((role) => key(role, role, '*')), key('acme', 'admin', 'acme')]),
+      PARLEY_API_KEYS: JSON.stringify([
+        ...roles.map((role) => keyEntry(role, role)),
+        keyEntry('acme', 'admin', 'acme'),
+      ]),
     },
   });
   const use = async (name: string, tool: string, given: object): Promise<Answered> => {

@@ -1,25 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Product, startProduct } from '../support/product.js';
 import { aRefinement, type RefinementOver } from '../support/refinement-bodies.js';
-import { runCli } from '../support/run-cli.js';
+import { useTerminal } from '../support/terminal.js';
 
-let product: Product;
-const folder = mkdtempSync(join(tmpdir(), 'parley-cli-'));
-beforeAll(async () => {
-  product = await startProduct();
-});
-afterAll(async () => {
-  await product?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const parley = (...argv: string[]) => runCli({ PARLEY_URL: product.url }, argv);
+const { product, parley: say, file } = useTerminal();
+const parley = (...argv: string[]) => say(argv);
 const started = async (over: RefinementOver): Promise<string> => {
-  const file = join(folder, 'body.json');
-  writeFileSync(file, JSON.stringify(aRefinement(over)));
-  const { code, out } = await parley('refinement', 'start', file);
+  const { code, out } = await parley('refinement', 'start', file('body.json', JSON.stringify(aRefinement(over))));
   expect(code).toBe(0);
   return out.trim();
 };
@@ -53,15 +38,15 @@ describe('parley refinement', () => {
 
   test('prints its status as it came over the wire with --json', async () => {
     const id = await started({ critiques: [1] });
-    await product.refinements.until(id, ({ lifecycle }) => lifecycle === 'completed');
+    await product().refinements.until(id, ({ lifecycle }) => lifecycle === 'completed');
     const { code, out } = await parley('refinement', 'show', id, '--json');
-    expect([code, JSON.parse(out)]).toEqual([0, await product.refinements.status(id)]);
+    expect([code, JSON.parse(out)]).toEqual([0, await product().refinements.status(id)]);
   });
 
   test('cancels it, and shows the best so far', async () => {
     const script = [{ final: 'one' }, { after_ms: 60_000, final: 'two' }];
     const id = await started({ critiques: [0.5], generator: { adapter: { kind: 'scripted', script } } });
-    await product.refinements.until(id, ({ iteration, waiting }) => iteration === 2 && waiting !== null);
+    await product().refinements.until(id, ({ iteration, waiting }) => iteration === 2 && waiting !== null);
     const { code, out } = await parley('refinement', 'cancel', id);
     expect(code).toBe(0);
     expect(out).toContain('best so far, version 1 (50 %):\none');

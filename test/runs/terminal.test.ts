@@ -1,28 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Product, startProduct } from '../support/product.js';
-import { runCli } from '../support/run-cli.js';
+import { useTerminal } from '../support/terminal.js';
 
-let product: Product;
-const folder = mkdtempSync(join(tmpdir(), 'parley-cli-'));
-beforeAll(async () => {
-  product = await startProduct();
-});
-afterAll(async () => {
-  await product?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+const { product, parley: say, file } = useTerminal();
 
 /** All that a person sees: answers, then notes. */
 const parley = async (...argv: string[]): Promise<{ code: number; out: string }> => {
-  const { code, out, notes } = await runCli({ PARLEY_URL: product.url }, argv);
+  const { code, out, notes } = await say(argv);
   return { code, out: [out, notes].filter((text) => text !== '').join('\n') };
-};
-const file = (name: string, text: string): string => {
-  const path = join(folder, name);
-  writeFileSync(path, text);
-  return path;
 };
 
 const definition = `
@@ -45,7 +28,7 @@ describe('parley run', () => {
     const started = await parley('run', 'start', file('run.yaml', definition));
     expect(started.code).toBe(0);
     const [id = ''] = started.out.split('\n');
-    await product.runs.until(id, ({ lifecycle }) => lifecycle === 'waiting');
+    await product().runs.until(id, ({ lifecycle }) => lifecycle === 'waiting');
     const shown = await parley('run', 'show', id);
     expect(shown.out.split('\n')).toEqual(
       expect.arrayContaining([
@@ -72,7 +55,7 @@ describe('parley run', () => {
   test('cancels one that waits', async () => {
     const { out } = await parley('run', 'start', file('run.yml', definition));
     const [id = ''] = out.split('\n');
-    await product.runs.until(id, ({ lifecycle }) => lifecycle === 'waiting');
+    await product().runs.until(id, ({ lifecycle }) => lifecycle === 'waiting');
     const cancelled = await parley('run', 'cancel', id);
     expect([cancelled.code, cancelled.out]).toEqual([0, expect.stringContaining('★ CANCELLED  it was cancelled')]);
   });

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createFolderStore } from '../../../activities/artifacts/folder.js';
-import { bytesOf, verifyArtifacts } from '../../../activities/artifacts/read.js';
+import { verifyArtifacts } from '../../../activities/artifacts/read.js';
+import { all, many, text, whole } from './bytes.js';
 
 const root = mkdtempSync(join(tmpdir(), 'parley-artifacts-'));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -15,24 +16,8 @@ const aStore = () => {
   return { folder, store: createFolderStore(folder) };
 };
 
-const text = (words: string): Buffer => Buffer.from(words);
 const fileOf = (folder: string, tenant: string, hash: string): string =>
   join(folder, tenant, hash.slice(7, 9), hash.slice(7));
-const all = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
-  const found: T[] = [];
-  for await (const item of items) found.push(item);
-  return found;
-};
-const whole = async (opened: Parameters<typeof bytesOf>[0] | null): Promise<Buffer> => {
-  if (opened === null) throw new Error('there is no such artifact');
-  return await bytesOf(opened);
-};
-/** Bytes that differ from place to place, so that a mix-up of chunks shows. */
-const many = (length: number): Buffer => {
-  const bytes = Buffer.alloc(length);
-  for (let at = 0; at + 4 <= length; at += 4) bytes.writeUInt32LE((at * 2_654_435_761) % 2 ** 32, at);
-  return bytes;
-};
 
 describe('the artifact store in a folder', () => {
   test('keeps the artifacts of tenants that differ in case alone apart on every disk', async () => {

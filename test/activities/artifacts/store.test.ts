@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createFolderStore } from '../../../activities/artifacts/folder.js';
 import type { ArtifactStore } from '../../../activities/artifacts/port.js';
-import { bytesOf, verifyArtifacts } from '../../../activities/artifacts/read.js';
+import { verifyArtifacts } from '../../../activities/artifacts/read.js';
 import { createS3Store } from '../../../activities/artifacts/s3.js';
 import { findS3Server } from '../../support/parts.js';
 import { type S3Server, startS3Server } from '../../support/s3-server.js';
+import { all, many, text, whole } from './bytes.js';
 
 const root = mkdtempSync(join(tmpdir(), 'parley-stores-'));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -62,22 +63,6 @@ const buckets: Kind = {
 };
 
 const digestOf = (bytes: Uint8Array): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
-const text = (words: string): Buffer => Buffer.from(words);
-const all = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
-  const found: T[] = [];
-  for await (const item of items) found.push(item);
-  return found;
-};
-const whole = async (opened: Parameters<typeof bytesOf>[0] | null): Promise<Buffer> => {
-  if (opened === null) throw new Error('there is no such artifact');
-  return await bytesOf(opened);
-};
-/** Bytes that differ from place to place, so that a mix-up of chunks shows. */
-const many = (length: number): Buffer => {
-  const bytes = Buffer.alloc(length);
-  for (let at = 0; at + 4 <= length; at += 4) bytes.writeUInt32LE((at * 2_654_435_761) % 2 ** 32, at);
-  return bytes;
-};
 const streamed = async function* (bytes: Buffer): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.byteLength; at += 70_000) yield bytes.subarray(at, at + 70_000);
 };
