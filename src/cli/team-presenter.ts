@@ -90,13 +90,15 @@ export const contextLines = (info: ContextInfo): string[] => {
 const delegationLine = ({ parent, child, state, background, error }: DelegationStatus): string =>
   `  delegation   ${parent ?? person} to ${child}: ${state.replaceAll('_', ' ')}${background ? ', in the background' : ''}${error ? `: ${headline(error.message, 100)}` : ''}`;
 
+const noAnswer = 'no answer';
+
 /** What a pattern came to, question by question. */
 export const patternLines = ({ status, answer, lineage }: PatternAnswer): string[] => [
   ...lineage.map(
     ({ role, handled_by: who, answer: said, error }) =>
-      `${error ? '✗' : who === 'none' ? '–' : '✓'} ${role} (${who})  ${error ? `${error.code}: ${headline(error.message, 100)}` : headline(said ?? '', 100)}`,
+      `${error ? '✗' : said === null ? '–' : '✓'} ${role} (${who})  ${error ? `${error.code}: ${headline(error.message, 100)}` : headline(said ?? noAnswer, 100)}`,
   ),
-  `★ ${status.toUpperCase().padEnd(9)}  ${Array.isArray(answer) ? `${answer.length} answers` : headline(answer ?? '', 120)}`,
+  `★ ${status.toUpperCase().padEnd(9)}  ${Array.isArray(answer) ? `${answer.length} answers` : headline(answer ?? noAnswer, 120)}`,
 ];
 
 const resultLines = ({ completed, failed, cancelled, agents }: TeamResult): string[] => [

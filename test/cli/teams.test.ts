@@ -98,9 +98,12 @@ describe('parley team', () => {
     const all = await team('broadcast', id, 'go', 'worker', 'nobody');
     expect([all.code, all.out]).toEqual([
       0,
-      '✓ worker (b)  two\n✓ worker (c)  three\n– nobody (none)  \n★ COMPLETED  3 answers',
+      '✓ worker (b)  two\n✓ worker (c)  three\n– nobody (none)  no answer\n★ COMPLETED  3 answers',
     ]);
-    expect((await team('broadcast', id, 'go', 'nobody')).code).toBe(1);
+    expect(await team('send-to-role', id, 'nobody', 'go')).toMatchObject({
+      code: 1,
+      out: '– nobody (none)  no answer\n★ FAILED     no answer',
+    });
     expect((await team('broadcast', id, 'go', 'worker', 'worker')).notes).toContain('roles[1]');
     expect((await team('role-chain', id, 'go', 'agent', '--detach')).notes).toContain(`parley team follow ${id}`);
     expect((await team('wait', id)).code).toBe(0);
