@@ -4,6 +4,7 @@ import helmet from 'helmet';
 import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
 import { checkHost } from './auth.js';
+import { jsonRpcError } from './json-rpc-errors.js';
 import { mountRoutes } from './mount.js';
 import { isOpenAiPath, openAiError } from './openai/errors.js';
 import { openApiDocument } from './openapi.js';
@@ -133,6 +134,11 @@ export const createApp = ({
     if (isOpenAiPath(request.path)) {
       const { status, body, headers } = openAiError(problem);
       response.status(status).set(headers).set('Cache-Control', 'no-store').json(body);
+      return;
+    }
+    const told = jsonRpcError(request.path, problem);
+    if (told !== null) {
+      response.status(400).set('Cache-Control', 'no-store').json(told);
       return;
     }
     const document = problemDocument(problem, id);

@@ -93,6 +93,10 @@ export class ProblemError extends Error {
   }
 }
 
+/** Every fault in one message, for protocols that have no place for a list. */
+export const oneMessage = ({ detail, options: { errors = [] } }: ProblemError): string =>
+  errors.length === 0 ? detail : errors.map(({ path, message }) => [path, message].join(' ').trim()).join('; ');
+
 export const invalidRequest = (errors: readonly Fault[]): ProblemError =>
   new ProblemError(
     'invalid_request',

@@ -185,6 +185,66 @@ describe('Parley as an A2A agent', () => {
     ).rejects.toThrow(/taken by/);
   });
 
+  test.each([
+    ['with long names', 'c'.repeat(250), ['m'.repeat(250), `${'m'.repeat(249)}n`]],
+    ['with names of other scripts', 'контекст 🎨', ['日本', 'naïve']],
+  ])('tells messages of one context apart, %s', async (_, contextId, [one = '', other = '']) => {
+    const [first, second, again] = [
+      await send(asking('Which colour?', { contextId, messageId: one })),
+      await send(asking('Which number?', { contextId, messageId: other })),
+      await send(asking('Which colour?', { contextId, messageId: one })),
+    ];
+    expect([first.id, second.contextId]).toEqual([again.id, contextId]);
+    expect(second.id).not.toBe(first.id);
+  });
+
+  test('tells a message of one context from that of another, where their names are the same together', async () => {
+    const first = await send(asking('Which colour?', { contextId: 'a b', messageId: 'c' }));
+    const second = await send(asking('Which number?', { contextId: 'a', messageId: 'b c' }));
+    expect([first.contextId, second.contextId]).toEqual(['a b', 'a']);
+  });
+
+  test('keeps text of any script, in a message and on a stream', async () => {
+    const text = 'Größe 🎨 日本語 عربى\n"quoted" \u2028';
+    const [task, heard] = [
+      await send(asking(text, { model: 'echo' })),
+      await streamed(v1.sendMessageStream(asking(text, { model: 'echo' }))),
+    ];
+    expect([answerOf(task), task.history[0]?.parts[0]?.content?.value]).toEqual([text, text]);
+    const artifact = heard.find(({ $case }) => $case === 'artifactUpdate');
+    expect(artifact).toMatchObject({ value: { artifact: { parts: [{ content: { value: text } }] } } });
+  });
+
+  test('answers many at a time, each its own', async () => {
+    const texts = Array.from({ length: 12 }, (_, index) => `number ${index}`);
+    const [tasks, streams] = await Promise.all([
+      Promise.all(texts.map((text) => send(asking(text, { model: 'echo' })))),
+      Promise.all(texts.map((text) => streamed(v1.sendMessageStream(asking(text, { model: 'echo' }))))),
+    ]);
+    expect(tasks.map(answerOf)).toEqual(texts);
+    const answers = streams.map((heard) =>
+      heard.flatMap((payload) =>
+        payload.$case === 'artifactUpdate'
+          ? [payload.value.artifact?.parts[0]?.content?.value]
+          : payload.$case === 'task'
+            ? payload.value.artifacts.map(({ parts }) => parts[0]?.content?.value)
+            : [],
+      ),
+    );
+    expect(answers).toEqual(texts.map((text) => [text]));
+  });
+
+  test('goes on with a task whose message waits, until it is cancelled by another call', async () => {
+    const messageId = randomUUID();
+    const waits = send(asking('x', { model: 'silent', messageId }));
+    const { id } = await send({
+      ...asking('x', { model: 'silent', messageId }),
+      configuration: { acceptedOutputModes: [], taskPushNotificationConfig: undefined, returnImmediately: true },
+    });
+    await v1.cancelTask({ tenant: '', id, metadata: undefined });
+    expect([stateOf(await waits), (await waits).id]).toEqual(['TASK_STATE_CANCELED', id]);
+  });
+
   test('builds on the tasks that a message refers to', async () => {
     const { id } = await send(asking('Which colour?'));
     const task = await send(asking('And why?', { model: 'echo', referenceTaskIds: [id] }));
@@ -237,6 +297,15 @@ describe('Parley as an A2A agent', () => {
     ['a method that is none', { jsonrpc: '2.0', id: 1, method: 'Sing', params: {} }, -32_601],
     ['a method of 0.3 that is none', { jsonrpc: '2.0', id: 1, method: 'tasks/sing', params: {} }, -32_601],
     ['no message', { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: {} }, -32_602],
+    ['no task', { jsonrpc: '2.0', id: 1, method: 'GetTask', params: {} }, -32_602],
+    ['no task to cancel', { jsonrpc: '2.0', id: 1, method: 'CancelTask', params: {} }, -32_602],
+    ['no task to follow', { jsonrpc: '2.0', id: 1, method: 'SubscribeToTask', params: {} }, -32_602],
+    ['no parameters', { jsonrpc: '2.0', id: 1, method: 'GetTask' }, -32_602],
+    [
+      'a length of nothing',
+      { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'x', historyLength: 'all' } },
+      -32_602,
+    ],
   ])('answers %s in the words of JSON-RPC', async (_, body, code) => {
     expect((await product.post('/a2a', body)).body).toMatchObject({ id: 1, error: { code } });
   });
@@ -383,6 +452,48 @@ describe('Parley as an A2A agent', () => {
       const { nextPageToken } = await listed({ pageSize: 1 });
       await expect(listed({ contextId: 'nobody', pageToken: nextPageToken })).rejects.toThrow(/the same filters/);
     });
+  });
+
+  test.each<[string, unknown, number, RegExp]>([
+    ['what is not JSON', '{"jsonrpc":', -32_700, /ends too early/],
+    ['a list', [{ jsonrpc: '2.0', id: 1, method: 'GetTask' }], -32_600, /must be an object; got a list/],
+    ['another version of it', { jsonrpc: '1.0', id: 1, method: 'GetTask' }, -32_600, /jsonrpc must be 2\.0/],
+    ['no method', { jsonrpc: '2.0', id: 1 }, -32_600, /method/],
+    ['an id that is none', { jsonrpc: '2.0', id: {}, method: 'GetTask' }, -32_600, /id/],
+  ])('refuses %s in the words of JSON-RPC', async (_, body, code, message) => {
+    const response = await fetch(`${product.url}/a2a`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    const told = (await response.json()) as unknown;
+    expect([response.status, told]).toEqual([
+      400,
+      { jsonrpc: '2.0', id: null, error: { code, message: expect.stringMatching(message) } },
+    ]);
+  });
+
+  test('lists tasks where nothing is asked of them', async () => {
+    const { body } = await product.post('/a2a', { jsonrpc: '2.0', id: 1, method: 'ListTasks' });
+    expect(body).toMatchObject({ result: { pageSize: 50 } });
+  });
+
+  test.each([
+    ['1.0.7', ''],
+    ['0.3.0', ''],
+    ['', ''],
+    [undefined, '?A2A-Version=1.0'],
+  ])('speaks the version %j, by its header or as a parameter (%s)', async (version, query) => {
+    const headers: Record<string, string> = version === undefined ? {} : { 'a2a-version': version };
+    const asked = { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'x' } };
+    const { body } = await product.post(`/a2a${query}`, asked, headers);
+    expect(body).toMatchObject({ error: { code: -32_001 } });
+  });
+
+  test('refuses a version that it does not speak, where it is a parameter, too', async () => {
+    const asked = { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'x' } };
+    const { body } = await product.post('/a2a?A2A-Version=2.0', asked);
+    expect(body).toMatchObject({ error: { code: -32_009 } });
   });
 
   test('refuses a version that it does not speak', async () => {

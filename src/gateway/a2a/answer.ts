@@ -15,6 +15,10 @@ const isStream = (answer: object): answer is Stream => Symbol.asyncIterator in a
 /** The two versions of the protocol tell themselves apart by their methods: `message/send`, `SendMessage`. */
 const isLegacy = (message: Rpc): boolean => isLegacyJsonRpcMethod(message['method']);
 
+/** All that `ListTasks` takes may be left out, and with it its parameters. */
+const withParams = (message: Rpc): Rpc =>
+  message['method'] === 'ListTasks' && message['params'] === undefined ? { ...message, params: {} } : message;
+
 type Given = Omit<TasksOptions, 'routes' | 'onProblem'>;
 
 /**
@@ -42,7 +46,7 @@ export const answerA2a = async (
   } catch (error) {
     return { answer: mapped(error) };
   }
-  const answer: object = await new Handler(tasks).handle(message, context);
+  const answer: object = await new Handler(tasks).handle(withParams(message), context);
   if (problem !== null) throw problem;
   if (!isStream(answer)) return { answer };
 

@@ -5,11 +5,7 @@ import {
   TaskNotFoundError,
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
-import { type ProblemCode, type ProblemError, problems } from '../problem.js';
-
-/** Every fault in one message: JSON-RPC has no place for a list. */
-const told = ({ detail, options: { errors = [] } }: ProblemError): string =>
-  [detail, ...errors.map(({ path, message }) => [path, message].join(' ').trim())].join(' ');
+import { oneMessage, type ProblemCode, type ProblemError, problems } from '../problem.js';
 
 type Made = new (message: string) => A2AError;
 const kinds: Partial<Record<ProblemCode, Made>> = {
@@ -23,5 +19,5 @@ const kinds: Partial<Record<ProblemCode, Made>> = {
 /** A problem as A2A names it; null: it is one of HTTP (who may, and whether anybody can at all), whatever the protocol. */
 export const a2aError = (problem: ProblemError): A2AError | null => {
   const Kind = kinds[problem.code];
-  return Kind && problems[problem.code].status < 500 ? new Kind(told(problem)) : null;
+  return Kind && problems[problem.code].status < 500 ? new Kind(oneMessage(problem)) : null;
 };

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   type AgentCard,
   type Message,
@@ -69,6 +70,23 @@ const modelOf = ({ message, metadata }: SendMessageRequest): string => {
   );
 };
 
+/** @throws RequestMalformedError where a task is not named */
+const named = (id: string): string => {
+  if (id !== '') return id;
+  throw new RequestMalformedError('id must be that of a task; it is missing.');
+};
+
+const mostKeyChars = 255;
+
+/** By what a message that is sent again counts once: short, and another for each message of each context. */
+const keyOf = (contextId: string, messageId: string): string => {
+  const plain = `a2a ${contextId} ${messageId}`;
+  if (plain.length <= mostKeyChars && !/\s/.test(contextId + messageId)) return plain;
+  return `a2a sha256 of ${createHash('sha256')
+    .update(JSON.stringify([contextId, messageId]))
+    .digest('hex')}`;
+};
+
 /** @throws RequestMalformedError */
 const checkHistory = (historyLength: number | undefined): void => {
   const fault = historyLengthFault(historyLength);
@@ -105,7 +123,7 @@ export const createTasks = ({ ports, call, routes, headers, card, onProblem }: T
       act(...given).catch(refuse);
 
   const sessionOf = async (id: string): Promise<SessionStatus> =>
-    (await answerOf(get, { params: { id } }, ports, call)).body as SessionStatus;
+    (await answerOf(get, { params: { id: named(id) } }, ports, call)).body as SessionStatus;
 
   /** What earlier tasks asked and answered. */
   const earlier = async ({ referenceTaskIds }: Message): Promise<ChatMessage[]> => {
@@ -137,7 +155,7 @@ export const createTasks = ({ ports, call, routes, headers, card, onProblem }: T
     const { messageId, contextId } = message;
     const labels = { ...(messageId && { [messageLabel]: messageId }), ...(contextId && { [contextLabel]: contextId }) };
     const body = sessionBodyOf({ metadata: labels, ...(tenant && { parley: { tenant } }) }, panel, conversation);
-    const key = messageId ? { 'idempotency-key': `a2a ${contextId} ${messageId}`.slice(0, 255) } : {};
+    const key = messageId ? { 'idempotency-key': keyOf(contextId, messageId) } : {};
     const started = await answerOf(open, { headers: { ...headers, ...key }, body }, ports, call).catch(
       (error: unknown) => {
         const faults = error instanceof ProblemError ? error.options.errors : undefined;
@@ -232,7 +250,7 @@ export const createTasks = ({ ports, call, routes, headers, card, onProblem }: T
       return taskOf(await sessionOf(id), historyLength);
     }),
     cancelTask: as(async ({ id }) =>
-      taskOf((await answerOf(stop, { params: { id } }, ports, call)).body as SessionStatus),
+      taskOf((await answerOf(stop, { params: { id: named(id) } }, ports, call)).body as SessionStatus),
     ),
     resubscribe: ({ id }) =>
       stream(async () => {

@@ -1,8 +1,9 @@
 import type { ChatError } from '../../contracts/chat.js';
-import { type ProblemError, problems } from '../problem.js';
+import { oneMessage, type ProblemError, problems } from '../problem.js';
 
-/** Paths whose callers read errors as OpenAI's API has them. */
-export const isOpenAiPath = (path: string): boolean => /^\/v1\/(chat\/completions|models(\/[^/]*)?)\/?$/.test(path);
+/** Paths whose callers read errors as OpenAI's API has them, those of it that are not here among them. */
+export const isOpenAiPath = (path: string): boolean =>
+  /^\/v1\/(chat\/completions|models(\/[^/]*)?|responses|completions|embeddings)\/?$/.test(path);
 
 const typeOf = (status: number): string => {
   if (status === 401) return 'authentication_error';
@@ -10,10 +11,6 @@ const typeOf = (status: number): string => {
   if (status === 429) return 'rate_limit_error';
   return status >= 500 ? 'server_error' : 'invalid_request_error';
 };
-
-/** Every fault in one message, since clients show no more than that. */
-const messageOf = ({ detail, options: { errors = [] } }: ProblemError): string =>
-  errors.length === 0 ? detail : errors.map(({ path, message }) => [path, message].join(' ').trim()).join('; ');
 
 /**
  * A problem as OpenAI's API tells it. Clients try again by themselves after some statuses: where the session itself has failed
@@ -28,7 +25,7 @@ export const openAiError = (
     status: status === 422 ? 400 : status,
     body: {
       error: {
-        message: messageOf(error),
+        message: oneMessage(error),
         type: typeOf(status),
         code: error.code,
         param: error.code === 'model_not_found' ? 'model' : (error.options.errors?.[0]?.path ?? null),

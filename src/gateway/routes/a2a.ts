@@ -1,18 +1,28 @@
 import { z } from 'zod';
 import { isLoopback } from '../../settings/loopback.js';
-import { type JsonRpc, jsonRpcSchema } from '../../contracts/json-rpc.js';
+import { type JsonRpc, jsonRpcRequestSchema, jsonRpcSchema, noJsonRpc } from '../../contracts/json-rpc.js';
 import { type AnyRoute, type Ports, route } from '../route.js';
-import { problemsOfBody, workerHeader } from '../request-parts.js';
+import { workerHeader } from '../request-parts.js';
 
-const versionHeader = z
-  .string()
-  .max(20)
-  .optional()
-  .meta({ description: '1.0, or 0.3, which is meant where it is left out.' });
+const version = z.string().max(20).optional().meta({
+  description:
+    '1.0, or 0.3, which is meant where it is left out or empty; of a patch version the first two numbers count.',
+});
+/** In place of the header. */
+const query = z.object({ 'A2A-Version': version });
 const whereabouts = {
   host: z.string().optional(),
   'x-forwarded-proto': z.string().optional().meta({ description: 'Set by a proxy that ends TLS.' }),
-  'a2a-version': versionHeader,
+  'a2a-version': version,
+};
+
+/** The version that is asked for; undefined: none is. */
+const versionOf = (
+  headers: { 'a2a-version'?: string | undefined },
+  asked: z.output<typeof query>,
+): string | undefined => {
+  const given = (headers['a2a-version'] || asked['A2A-Version'] || '').trim();
+  return given === '' ? undefined : given.replace(/^(\d+\.\d+)\.\d+$/, '$1');
 };
 
 /** Where this gateway is for who asked: as configured, else as it was called. */
@@ -36,7 +46,7 @@ const card = route({
     'it says that one is needed; who sends a key gets the panels as skills from `GetExtendedAgentCard`.',
   tag: 'interop',
   params: z.strictObject({}),
-  query: z.object({}),
+  query,
   headers: z.object(whereabouts),
   body: null,
   responses: {
@@ -50,10 +60,10 @@ const card = route({
   },
   problems: ['rate_limited'],
   access: 'open',
-  handle: async ({ headers }, ports, call) => {
+  handle: async ({ headers, query: asked }, ports, call) => {
     const [{ agentCard }, { cardDocument }] = await Promise.all([import('../a2a/card.js'), import('../a2a/answer.js')]);
     const told = agentCard(endpointOf(ports, headers), { needsKey: !ports.access.isOpen(), panels: null });
-    const body = await cardDocument(told, { ports, call, headers: {} }, headers['a2a-version']);
+    const body = await cardDocument(told, { ports, call, headers: {} }, versionOf(headers, asked));
     return { status: 200, body: body as never, headers: { Vary: 'A2A-Version' } };
   },
 });
@@ -70,12 +80,12 @@ const endpoint = route({
     '`ListTasks` has every session of the tenant, those first that began or ended last, as of a moment ago; its `statusTimestampAfter` is that time.',
   tag: 'interop',
   params: z.strictObject({}),
-  query: z.object({}),
+  query,
   headers: z.object({
     ...whereabouts,
     'parley-worker': workerHeader,
   }),
-  body: jsonRpcSchema,
+  body: jsonRpcRequestSchema,
   bodyExample: {
     jsonrpc: '2.0' as const,
     id: 1,
@@ -84,21 +94,22 @@ const endpoint = route({
   },
   responses: {
     200: { description: 'The answer, or a stream of answers as server-sent events.', schema: jsonRpcSchema },
+    400: noJsonRpc,
   },
-  problems: [...problemsOfBody, 'rate_limited'],
+  problems: ['unauthorized', 'too_large', 'unsupported_media_type', 'unavailable', 'rate_limited'],
   access: 'api_key',
   // Looking is enough to ask; what a message does asks for what its own route needs.
   needs: 'read',
   asksOwners: true,
-  handle: async ({ headers, body }, ports, call) => {
+  handle: async ({ headers, query: asked, body }, ports, call) => {
     const [{ agentCard }, { answerA2a }] = await Promise.all([import('../a2a/card.js'), import('../a2a/answer.js')]);
     const told = agentCard(endpointOf(ports, headers), {
       needsKey: !ports.access.isOpen(),
       panels: ports.panels.names,
     });
-    const { 'parley-worker': worker, 'a2a-version': version } = headers;
+    const { 'parley-worker': worker } = headers;
     const given = { ports, call, headers: worker === undefined ? {} : { 'parley-worker': worker }, card: told };
-    const answered = await answerA2a(body, version, given);
+    const answered = await answerA2a(body, versionOf(headers, asked), given);
     if ('messages' in answered) return { status: 200, messages: answered.messages };
     return { status: 200, body: answered.answer as JsonRpc };
   },

@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import { type JsonRpc, jsonRpcSchema } from '../../contracts/json-rpc.js';
+import { type JsonRpc, jsonRpcSchema, noJsonRpc } from '../../contracts/json-rpc.js';
 import { route } from '../route.js';
 import { workerHeader } from '../request-parts.js';
-
-const refusal = { description: 'It does not keep to the protocol; the error says where.', schema: jsonRpcSchema };
 
 const exampleCall = {
   jsonrpc: '2.0' as const,
@@ -38,10 +36,10 @@ export const mcpRoute = route({
       example: { jsonrpc: '2.0', id: 1, result: { content: [], structuredContent: {} } },
     },
     202: { description: 'Taken: a notification has no answer.', schema: z.null() },
-    400: refusal,
-    406: refusal,
+    400: noJsonRpc,
+    406: noJsonRpc,
   },
-  problems: ['invalid_json', 'unauthorized', 'too_large', 'unsupported_media_type', 'invalid_request', 'rate_limited'],
+  problems: ['unauthorized', 'too_large', 'unsupported_media_type', 'rate_limited'],
   access: 'api_key',
   // Looking is enough to ask; each tool asks for what its own route needs.
   needs: 'read',
