@@ -205,10 +205,11 @@ describePage('the page of a team', () => {
     await expectReadable();
     await heading(2, 'All agents have ended');
     await row('lead').getByText('A simulated answer to: What would it take').waitFor();
+    const at = new URL(page.url()).hash;
     await page.goto(`${product.url}/#/`);
     await page.getByRole('combobox', { name: 'Kind' }).selectOption('team');
     await page.getByRole('combobox', { name: 'Show' }).selectOption('complete');
-    await page.locator('a.row').filter({ hasText: '3 agents' }).first().waitFor();
+    await page.locator(`a.row[href='${at}']`).filter({ hasText: '3 agents' }).waitFor();
   });
 
   test('of an id that is not there says so', async () => {
