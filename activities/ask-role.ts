@@ -1,5 +1,5 @@
 import type { Role } from '../src/contracts/debate.js';
-import { planSchema, type Task } from '../src/contracts/plan.js';
+import { type HealthCheck, planSchema, type Task } from '../src/contracts/plan.js';
 import type { AskOutcome, AskPurpose } from '../src/domain/debate/effects.js';
 import { planFaults } from '../src/domain/debate/plan.js';
 import { readAnswer, type AnswerParts } from '../src/domain/debate/statement.js';
@@ -18,6 +18,8 @@ export interface AskRoleInput extends ToldCallInput {
   workspace: string;
   /** Of a repair: what has been run there already, which the static rules read with it. Left out: nothing. */
   tasksRun?: Task[];
+  /** The health check, which is judged with every plan; left out: none is declared. */
+  check?: HealthCheck;
 }
 
 export interface AskedRole {
@@ -26,8 +28,8 @@ export interface AskedRole {
 }
 
 /** A whole plan has to make sense by itself; a repair may lean on tasks that have succeeded, which the debate knows. */
-const partsFor = ({ purpose, workspace, tasksRun }: AskRoleInput): AnswerParts => ({
-  scan: (plan) => scanPlan(plan, workspace, tasksRun),
+const partsFor = ({ purpose, workspace, tasksRun, check }: AskRoleInput): AnswerParts => ({
+  scan: (plan) => scanPlan(plan, workspace, { before: tasksRun, check }),
   plan: (value) => {
     const parsed = parseWhole(planSchema, value);
     const named = (path: string, message: string): string => `"${path === '' ? 'plan' : `plan.${path}`}" ${message}`;

@@ -12,12 +12,12 @@ import type {
   TraceRecord,
 } from '../src/contracts/memory.js';
 import type { Finding } from '../src/contracts/finding.js';
-import type { Plan } from '../src/contracts/plan.js';
+import type { HealthCheck, Plan } from '../src/contracts/plan.js';
 import { ParleyError } from '../src/domain/errors.js';
 import { scanPlan } from '../src/domain/security-rules/index.js';
 import { askRole, type AskedRole, type AskRoleInput } from './ask-role.js';
 import type { AuditPort } from './audit/port.js';
-import type { ExecutionPort, TaskInput, UndoneTask } from './execution/port.js';
+import type { CommandEnded, ExecutionPort, TaskInput } from './execution/port.js';
 import { identityFaults } from './identity.js';
 import { createMemoryActivities, type Mirrored } from './memory/activities.js';
 import type { OnError } from './memory/embedder.js';
@@ -50,6 +50,8 @@ export interface VerifyInput {
   sandbox: SandboxOptions;
   /** The request's own plan. */
   plan: Plan;
+  /** The health check, to be scanned with it; left out: none is declared. */
+  check?: HealthCheck;
   /** The run whose folder the workspace is; left out: it is none. */
   ofRun?: string;
 }
@@ -80,7 +82,14 @@ export const createDebateActivities = (ports: DebatePorts) => {
   const memories = createMemoryActivities(ports);
   return {
     /** The identity guard, and whether the workspace and the sandbox may be used at all, before anybody is asked. */
-    verifyIdentity: async ({ workspace, locks, sandbox: options, plan, ofRun }: VerifyInput): Promise<Verified> => {
+    verifyIdentity: async ({
+      workspace,
+      locks,
+      sandbox: options,
+      plan,
+      check: declared,
+      ofRun,
+    }: VerifyInput): Promise<Verified> => {
       const mismatches = identityFaults(locks, environment);
       if (mismatches.length > 0) {
         return {
@@ -102,7 +111,7 @@ export const createDebateActivities = (ports: DebatePorts) => {
       };
       const resolved = await check(() => resolveWorkspace(workspace, workspaces, ofRun), workspace);
       await check(() => sandbox.choose(options), null);
-      return { workspace: resolved, faults, findings: scanPlan(plan, resolved), hostQueue };
+      return { workspace: resolved, faults, findings: scanPlan(plan, resolved, { check: declared }), hostQueue };
     },
 
     loadContext: (query: ContextQuery): Promise<LoadedContext> => told((signal) => memories.loadContext(query, signal)),
@@ -122,7 +131,10 @@ export const createDebateActivities = (ports: DebatePorts) => {
 
     runTask: (input: TaskInput): Promise<TaskReport> => told((signal) => execution.runTask(input, signal)),
 
-    undoTask: (input: TaskInput): Promise<UndoneTask> => told((signal) => execution.undoTask(input, signal)),
+    /** `task`: the health check as a command. */
+    checkHealth: (input: TaskInput): Promise<CommandEnded> => told((signal) => execution.checkHealth(input, signal)),
+
+    undoTask: (input: TaskInput): Promise<CommandEnded> => told((signal) => execution.undoTask(input, signal)),
 
     restoreSnapshot: ({
       workId,

@@ -130,11 +130,11 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
     const again = loop.epoch > 0 ? { epoch: loop.epoch } : {};
     switch (effect.type) {
       case 'verify_identity': {
-        const { workspace, locks, sandbox, plan } = effect;
+        const { workspace, locks, sandbox, plan, check } = effect;
         const { hostQueue, ...verified } = await verificationsOn(
           setup.ofRun?.hostQueue ?? null,
         ).verifyIdentity.executeWithOptions({ summary: 'identity, workspace and sandbox' }, [
-          { workspace, locks, sandbox, plan, ...(setup.ofRun && { ofRun: setup.ofRun.id }) },
+          { workspace, locks, sandbox, plan, ...(check && { check }), ...(setup.ofRun && { ofRun: setup.ofRun.id }) },
         ]);
         state.hostQueue = hostQueue;
         return { type: 'IDENTITY', id, ...verified };
@@ -173,6 +173,7 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
               workspace: state.work.workspace ?? setup.workspace.path,
               ...comingAgain(effect.leftMs !== undefined),
               ...(purpose === 'repair' && { tasksRun: tasksRun(state.work) }),
+              ...(brings(effect) && setup.healing?.check && { check: setup.healing.check }),
               gaps: { fragment_ms: 500, message_ms: 5_000 },
               // Of each repair the text begins anew: a higher attempt makes what was said before void.
               lane:
@@ -212,6 +213,16 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
               report: await runTask.executeWithOptions({ summary, ...within(effect.leftMs) }, [input]),
             }
           : { type: 'UNDONE', id, undone: await undoTask.executeWithOptions({ summary }, [input]) };
+      }
+      case 'check_health': {
+        const { task, round, workspace, sandbox } = effect;
+        const { checkHealth } = tasksOn(state.hostQueue, task.limits.timeout_ms + graceMs);
+        const input = { workId, task, round, workspace, sandbox, snapshotKey: workId, ...again };
+        const { outcome, reason, command } = await checkHealth.executeWithOptions(
+          { summary: `${task.task_id}: ${task.argv.join(' ')}`.slice(0, 200), ...within(effect.leftMs) },
+          [input],
+        );
+        return { type: 'HEALTH', id, ended: { outcome, reason, command } };
       }
       case 'restore_snapshot': {
         const { workspace, snapshot } = effect;
@@ -269,6 +280,10 @@ export async function debate(setup: DebateSetup, carried?: DebateRun | null, req
     },
   });
 }
+
+/** Whether an answer may bring a plan, which is scanned. */
+const brings = ({ purpose, role }: Extract<Performed, { type: 'ask' }>): boolean =>
+  purpose === 'repair' || role === 'solution';
 
 /** Nothing begins once the time of the budget is over, and what has begun outlasts it by no more than it takes to end. */
 const within = (leftMs: number | undefined) =>

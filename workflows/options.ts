@@ -136,7 +136,7 @@ export const fanInsOn = (queue: Queue): ActivityInterfaceFor<FanIns> =>
     retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 3 },
   });
 
-type Tasks = Pick<Activities, 'runTask' | 'undoTask'>;
+type Tasks = Pick<Activities, 'runTask' | 'undoTask' | 'checkHealth'>;
 /** A task that had finished answers with its report however often it is tried; a stopped one is waited for. */
 export const tasksOn = (queue: Queue, timeoutMs: number): ActivityInterfaceFor<Tasks> =>
   proxyActivities<Tasks>({

@@ -6,12 +6,12 @@ import type { SandboxPort } from '../sandbox/port.js';
 import { isFileError } from '../snapshot/folder.js';
 import type { SnapshotPort } from '../snapshot/port.js';
 import { unmetExpectations } from './expectations.js';
-import type { ExecutionPort, TaskInput, UndoneTask } from './port.js';
+import type { CommandEnded, ExecutionPort, TaskInput } from './port.js';
 import { executionName, Records } from './records.js';
-import { ranReport, refusedReport, refusedUndo, undoneReport, type Ran } from './reports.js';
+import { endedCommand, ranReport, refusedCommand, refusedReport, type Ran } from './reports.js';
 import { createTurns } from './turns.js';
 
-export type { ExecutionPort, TaskInput, UndoneTask } from './port.js';
+export type { CommandEnded, ExecutionPort, TaskInput } from './port.js';
 
 export interface ExecutionParts {
   sandbox: Pick<SandboxPort, 'run'>;
@@ -88,6 +88,28 @@ export const createExecution = ({
     return ran;
   };
 
+  /** What is no task of the plan: nobody asks which files it changed. */
+  const runCommand = async (
+    input: TaskInput,
+    name: string,
+    command: Task,
+    signal: AbortSignal,
+  ): Promise<CommandEnded> => {
+    const { workId, workspace } = input;
+    // One at a time of one piece of work: what ran before a restore is waited for.
+    return await inTurn(workId, signal, async () => {
+      const stage = await records.read<CommandEnded>(workId, name);
+      if (stage?.stage === 'finished') return stage.report;
+      const findings = admission(command, workspace);
+      const report =
+        findings.length > 0
+          ? refusedCommand(command.task_id, findings)
+          : endedCommand(command.task_id, await runOnce(input, name, command, signal));
+      await records.write(workId, name, { stage: 'finished', report });
+      return report;
+    });
+  };
+
   return {
     runTask: async (input, signal) => {
       const { workId, task, round, workspace, snapshotKey, epoch = 0 } = input;
@@ -112,22 +134,15 @@ export const createExecution = ({
     },
 
     undoTask: async (input, signal) => {
-      const { workId, task, round, workspace, epoch = 0 } = input;
+      const { task, round, epoch = 0 } = input;
       if (!task.undo) throw new ParleyError('invalid_request', `Task ${task.task_id} has no undo to run.`);
       const undo: Task = { ...task, ...task.undo, undo: undefined };
-      const name = executionName('undo', round, task, epoch);
-      // One at a time of one piece of work: what ran before a restore is waited for.
-      return await inTurn(workId, signal, async () => {
-        const stage = await records.read<UndoneTask>(workId, name);
-        if (stage?.stage === 'finished') return stage.report;
-        const findings = admission(undo, workspace);
-        const report =
-          findings.length > 0
-            ? refusedUndo(task.task_id, findings)
-            : undoneReport(task.task_id, await runOnce(input, name, undo, signal));
-        await records.write(workId, name, { stage: 'finished', report });
-        return report;
-      });
+      return await runCommand(input, executionName('undo', round, task, epoch), undo, signal);
+    },
+
+    checkHealth: async (input, signal) => {
+      const { task, round, epoch = 0 } = input;
+      return await runCommand(input, executionName('check', round, task, epoch), task, signal);
     },
 
     remove: async (workId) => await records.remove(workId),

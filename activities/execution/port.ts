@@ -15,7 +15,8 @@ export interface TaskInput {
   epoch?: number;
 }
 
-export type UndoneTask = RollbackReport['undone'][number];
+/** How a command ended that is no task of the plan: an undo, or the health check. */
+export type CommandEnded = RollbackReport['undone'][number];
 
 /** Runs the tasks of plans, each of them once (spec 02 "Execution"). */
 export interface ExecutionPort {
@@ -28,7 +29,10 @@ export interface ExecutionPort {
   runTask(input: TaskInput, signal: AbortSignal): Promise<TaskReport>;
 
   /** Runs the task's `undo` in the same way. @throws as `runTask`, and `invalid_request` when the task has none */
-  undoTask(input: TaskInput, signal: AbortSignal): Promise<UndoneTask>;
+  undoTask(input: TaskInput, signal: AbortSignal): Promise<CommandEnded>;
+
+  /** Runs a health check in the same way: it has succeeded where it ended with exit code 0. @throws as `runTask` */
+  checkHealth(input: TaskInput, signal: AbortSignal): Promise<CommandEnded>;
 
   /** Forgets the reports of a piece of work that has ended. */
   remove(workId: string): Promise<void>;

@@ -14,7 +14,7 @@ export type Stage<Report> =
   | { stage: 'finished'; report: Report };
 
 /** Names one execution of a task. A task that was changed under the same id is another one, as is one after a restore. */
-export const executionName = (what: 'run' | 'undo', round: number, task: Task, epoch: number): string =>
+export const executionName = (what: 'run' | 'undo' | 'check', round: number, task: Task, epoch: number): string =>
   `${round}.${task.task_id}.${createHash('sha256').update(JSON.stringify(task)).digest('hex').slice(0, 16)}.${what}` +
   (epoch === 0 ? '' : `.${epoch}`);
 

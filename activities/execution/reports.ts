@@ -1,6 +1,6 @@
 import type { Finding } from '../../src/contracts/finding.js';
 import type { CommandReport, FileChange, TaskReport } from '../../src/contracts/execution.js';
-import type { TaskInput, UndoneTask } from './port.js';
+import type { CommandEnded, TaskInput } from './port.js';
 
 const maxFilesReported = 1_000;
 
@@ -53,14 +53,14 @@ export const refusedReport = ({ task, round }: TaskInput, findings: readonly Fin
   round,
 });
 
-export const refusedUndo = (taskId: string, findings: readonly Finding[]): UndoneTask => ({
+export const refusedCommand = (taskId: string, findings: readonly Finding[]): CommandEnded => ({
   task_id: taskId,
   outcome: 'failed',
   reason: refusal(findings),
   command: null,
 });
 
-export const undoneReport = (taskId: string, ran: Ran): UndoneTask => {
+export const endedCommand = (taskId: string, ran: Ran): CommandEnded => {
   const fault = faultOf(ran, 0);
   const repeated = ran.attempt > 1 ? `it was run ${ran.attempt} times, since the worker died in it` : null;
   const reasons = [fault, repeated].filter((reason) => reason !== null);

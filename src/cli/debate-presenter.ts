@@ -1,8 +1,8 @@
 import type { NumberedDebateEvent } from '../contracts/debate-events.js';
 import type { DebateResult, DebateStatus, Statement, Vote } from '../contracts/debate-status.js';
-import type { RollbackReport, TaskReport } from '../contracts/execution.js';
+import type { HealthReport, RollbackReport, TaskReport } from '../contracts/execution.js';
 import type { Approval } from '../contracts/feedback.js';
-import type { Task, Undo } from '../contracts/plan.js';
+import type { HealthCheck, Task, Undo } from '../contracts/plan.js';
 import { currentApprovers } from '../domain/approval.js';
 import { answeredLine, errorLines, headline, percent, restoredLines, spentLine } from './lines.js';
 import { type Presenter, watchByLines } from './presenter.js';
@@ -12,7 +12,7 @@ const shellWord = (word: string): string =>
 const commandLine = (argv: readonly string[]): string => argv.map(shellWord).join(' ');
 
 /** A command as a shell would be told it, with where it runs and what it reads. */
-const wholeCommand = ({ argv, cwd, env, stdin }: Task | Undo): string => {
+const wholeCommand = ({ argv, cwd, env, stdin }: Task | Undo | HealthCheck): string => {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${shellWord(value)} `);
   const lines = stdin.trimEnd().replaceAll('\n', '⏎');
   const input = lines.length > 400 ? `${lines.slice(0, 400)}… (${stdin.length} characters)` : lines;
@@ -51,7 +51,7 @@ const statementLines = ({
 const outcomeMark = { succeeded: '✓', failed: '✗', refused: '⊘', not_run: '–' } as const;
 
 /** The end of what a task wrote, as far as it helps to see why it failed. */
-const tailOf = ({ command }: TaskReport): string[] =>
+const tailOf = ({ command }: Pick<TaskReport, 'command'>): string[] =>
   (command === null ? '' : command.stderr_tail.trim() || command.stdout_tail.trim())
     .split('\n')
     .slice(-6)
@@ -60,10 +60,7 @@ const tailOf = ({ command }: TaskReport): string[] =>
 
 const reportLines = (report: TaskReport): string[] => {
   const { task_id: id, outcome, argv, command, reason, unmet, attempt, files_changed_count: files } = report;
-  const how =
-    command === null
-      ? ''
-      : `exit ${command.exit_code ?? command.signal ?? command.limit ?? '?'} in ${(command.duration_ms / 1000).toFixed(2)} s, ${files} files changed`;
+  const how = command === null ? '' : `${endOf(command)}, ${files} files changed`;
   return [
     `  task      ${outcomeMark[outcome]} ${id}: ${headline(commandLine(argv), 80)}${how === '' ? '' : `  (${how})`}`,
     ...(attempt > 1 ? [`            run again after a worker died: attempt ${attempt}`] : []),
@@ -72,6 +69,24 @@ const reportLines = (report: TaskReport): string[] => {
     ...(outcome === 'failed' ? tailOf(report) : []),
   ];
 };
+
+const endOf = ({ exit_code: code, signal, limit, duration_ms: ms }: NonNullable<TaskReport['command']>): string =>
+  `exit ${code ?? signal ?? limit ?? '?'} in ${(ms / 1000).toFixed(2)} s`;
+
+/** What the health check said; a task that failed is never told as one that did not. */
+const healthLines = (check: HealthReport): string[] => {
+  const { failed_task: failed, healthy, reason, command } = check;
+  const said = healthy ? 'nothing to heal' : 'not healthy';
+  return [
+    `  check     ${healthy ? '✓' : '✗'} after ${failed} failed: ${said}${command ? `  (${endOf(command)})` : ''}`,
+    ...(reason ? [`            ${headline(reason, 140)}`] : []),
+    ...tailOf(check),
+  ];
+};
+
+/** The check that the request declares. */
+const checkLines = ({ healing }: DebateStatus): string[] =>
+  healing?.check ? [`  check     after a failed task: ${wholeCommand(healing.check)}`] : [];
 
 const rollbackLines = ({ undone, restored, restore_error: error, manual, ...digests }: RollbackReport): string[] => [
   ...undone.map(
@@ -123,6 +138,8 @@ const eventLines = ({ event, data }: NumberedDebateEvent): string[] => {
       return [`= ${data.decision}     ${data.why}`];
     case 'task':
       return data.stage === 'ended' ? reportLines(data.report) : [];
+    case 'health':
+      return healthLines(data);
     case 'repair': {
       // Told when it begins, when there is a new plan, and when it is known to have helped or not: each time what is new.
       const { round, given_up: givenUp, healed, tasks, diagnosis } = data;
@@ -165,7 +182,9 @@ const statusLines = (status: DebateStatus): string[] => [
   ...(status.plan.tasks.length > 0
     ? [planHead(status.plan_from_pass), ...status.plan.tasks.map((task) => `            ${taskLine(task)}`)]
     : []),
+  ...checkLines(status),
   ...(status.report?.tasks ?? []).flatMap(reportLines),
+  ...(status.report?.checks ?? []).flatMap(healthLines),
   ...(status.report?.rollback ? rollbackLines(status.report.rollback) : []),
   ...status.feedback.flatMap((approval) => gateLines(status.id, approval)),
   ...(status.waiting && status.waiting.for !== 'person'

@@ -16,7 +16,7 @@ import {
   statementSchema,
   voteSchema,
 } from './debate-status.js';
-import { rollbackReportSchema, taskReportSchema } from './execution.js';
+import { healthReportSchema, rollbackReportSchema, taskReportSchema } from './execution.js';
 import { tagSchema } from './memory.js';
 import { planSchema } from './plan.js';
 import { spendSchema } from './work.js';
@@ -60,6 +60,7 @@ export const debateEventSchema = z
         z.strictObject({ at, stage: z.literal('ended'), report: taskReportSchema }),
       ]),
     }),
+    z.strictObject({ event: z.literal('health'), data: healthReportSchema.extend({ at }) }),
     z.strictObject({ event: z.literal('repair'), data: repairSchema.extend({ at }) }),
     z.strictObject({
       event: z.literal('rollback'),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { debateStateNames } from '../domain/debate/state-names.js';
-import { debateLimitsSchema, locksSchema, roleSchema } from './debate.js';
+import { debateLimitsSchema, healingSchema, locksSchema, roleSchema } from './debate.js';
 import { executionReportSchema, sandboxOptionsSchema } from './execution.js';
 import { approvalSchema } from './feedback.js';
 import { findingSchema } from './finding.js';
@@ -142,6 +142,7 @@ export const debateStatusSchema = z
     workspace: z.strictObject({ path: z.string(), locks: locksSchema }),
     limits: debateLimitsSchema,
     sandbox: sandboxOptionsSchema,
+    healing: healingSchema.optional().meta({ description: 'Left out: it began before healing had terms of its own.' }),
     roles: z.array(roleStatusSchema),
     pass: z.number().int().min(0).meta({ description: '0: nobody has been asked yet.' }),
     refinements: z.number().int().min(0),

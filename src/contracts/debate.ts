@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { approvalFaults } from '../domain/approval.js';
 import { approvalFields, approvalTerms } from '../domain/debate/approval-terms.js';
 import { maxRefinements } from '../domain/debate/passes.js';
+import { maxCheckCharacters, presetHealing } from '../domain/debate/health-check.js';
 import { planFaults } from '../domain/debate/plan.js';
 import { modelFaults, unservedOfSpeaker } from '../domain/template.js';
 import { adapterSchema } from './adapter.js';
 import { sandboxOptionsSchema } from './execution.js';
 import { approvalPolicySchema } from './feedback.js';
-import { planSchema } from './plan.js';
+import { healthCheckSchema, planSchema } from './plan.js';
 import { templateSchema } from './template.js';
 import { startCommon, startedSchema, shareSchema, timedBudgetSchema } from './work.js';
 
@@ -72,6 +73,21 @@ export const debateLimitsSchema = z
   .meta({ id: 'DebateLimits' });
 export type DebateLimits = z.infer<typeof debateLimitsSchema>;
 
+export const healingSchema = z
+  .strictObject({
+    check: healthCheckSchema.optional().meta({
+      description:
+        'Run in the sandbox after a task has failed, before anybody is asked for the cause. Exit code 0: nothing is healed, and the ' +
+        'debate has succeeded; anything else, an error or its time over: it is healed. Left out: it is healed at once.',
+    }),
+    timeout_ms: z.number().int().min(1).max(3_600_000).default(presetHealing.healingMs).meta({
+      description:
+        'For the diagnosis and the repaired plan of one healing together; then what was done is rolled back.',
+    }),
+  })
+  .meta({ id: 'Healing', description: 'How a failed execution is healed.' });
+export type Healing = z.infer<typeof healingSchema>;
+
 /** Tokens of a debate whose request names no limit (details 2.5). */
 export const presetMaxTokens = 100_000;
 
@@ -104,13 +120,14 @@ export const openDebateSchema = z
     }),
     limits: debateLimitsSchema.prefault({}),
     sandbox: sandboxOptionsSchema.prefault({}),
+    healing: healingSchema.optional(),
     approval: approvalPolicySchema.prefault({}),
     plan: planSchema
       .nullable()
       .default(null)
       .meta({ description: 'A plan to start from; null: the solution role proposes the first.' }),
   })
-  .superRefine(({ roles: given, limits, approval, plan }, context) => {
+  .superRefine(({ roles: given, limits, approval, plan, healing }, context) => {
     const fault = (path: (string | number)[], message: string): void => {
       context.addIssue({ code: 'custom', path, message });
     };
@@ -134,6 +151,11 @@ export const openDebateSchema = z
     }
     for (const { field, message } of approvalFaults(approvalTerms(approval, null, false))) {
       fault(['approval', approvalFields[field]], message);
+    }
+    const checkLength = JSON.stringify(healing?.check ?? null).length;
+    if (checkLength > maxCheckCharacters) {
+      const message = `must be at most ${maxCheckCharacters} characters of JSON; got ${checkLength}. Put long inputs into files of the workspace`;
+      fault(['healing', 'check'], message);
     }
     if (plan?.tasks.length === 0) {
       fault(

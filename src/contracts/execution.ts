@@ -103,6 +103,18 @@ export const rollbackReportSchema = z
   .meta({ id: 'RollbackReport' });
 export type RollbackReport = z.infer<typeof rollbackReportSchema>;
 
+/** What the declared health check said after a task had failed (details 2.5). */
+export const healthReportSchema = z
+  .strictObject({
+    round: z.number().int().min(0).meta({ description: 'In which the task failed.' }),
+    failed_task: z.string(),
+    healthy: z.boolean().meta({ description: 'There was nothing to heal: the debate has succeeded.' }),
+    reason: z.string().nullable().meta({ description: 'Why it is not taken for healthy.' }),
+    command: commandReportSchema.nullable().meta({ description: 'null: it could not be run.' }),
+  })
+  .meta({ id: 'HealthReport' });
+export type HealthReport = z.infer<typeof healthReportSchema>;
+
 export const executionReportSchema = z
   .strictObject({
     tasks: z.array(taskReportSchema),
@@ -110,6 +122,10 @@ export const executionReportSchema = z
     diagnoses: z.array(z.string()),
     valid: z.boolean(),
     faults: z.array(z.string()).meta({ description: 'Why it is not valid.' }),
+    checks: z
+      .array(healthReportSchema)
+      .optional()
+      .meta({ description: 'What the health check said after each failure; left out: none was run.' }),
     rollback: rollbackReportSchema.nullable(),
   })
   .meta({ id: 'ExecutionReport' });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { presetHealing } from '../domain/debate/health-check.js';
 import { presetLimits } from '../domain/debate/plan.js';
 
 export const maxTasks = 200;
@@ -73,6 +74,15 @@ const commandFields = {
 /** What takes a task back, run before the workspace is restored (spec 02 "rollback"). */
 export const undoSchema = z.strictObject(commandFields).meta({ id: 'Undo' });
 export type Undo = z.infer<typeof undoSchema>;
+
+/** Looks whether a failed task has to be healed at all (details 2.5): one that ends with exit code 0 says that it has not. */
+export const healthCheckSchema = z
+  .strictObject({
+    ...commandFields,
+    timeout_ms: z.number().int().min(1).max(600_000).default(presetHealing.checkMs),
+  })
+  .meta({ id: 'HealthCheck' });
+export type HealthCheck = z.infer<typeof healthCheckSchema>;
 
 /** One step of a plan (spec 10 "Debate"). */
 export const taskSchema = z

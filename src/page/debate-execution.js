@@ -2,7 +2,7 @@ import { html } from '/vendor/htm-preact.js';
 import { roundsOf, speaker } from './debate-model.js';
 import { Command, TaskList } from './debate-plan.js';
 import { Findings } from './debate-transcript.js';
-import { endOf, enforcement, restoredWords } from './debate-words.js';
+import { endOf, enforcement, healthWords, restoredWords } from './debate-words.js';
 import { sentence } from './model.js';
 import { Badge } from './parts.js';
 import { Stream } from './step-output.js';
@@ -71,6 +71,21 @@ const Report = ({ task, planned }) => {
     ${command && html`<${Ran} command=${command} of=${id} isOpen=${report.outcome === 'failed'} />`}
     ${report && html`<${Files} changes=${report.files_changed} count=${report.files_changed_count} />`}
   </li>`;
+};
+
+/** What the health check said: a task that failed stays one that failed. */
+const Health = ({ check }) => {
+  const { healthy, reason, command } = check;
+  return html`<div class="repair">
+    <h3>
+      Health check <${Badge} state=${healthy ? 'succeeded' : 'failed'} text=${healthy ? 'healthy' : 'not healthy'} />
+    </h3>
+    <p class="hint">
+      ${sentence(healthWords(check))}${command && ` ${sentence(`${endOf(command)}, ${duration(command.duration_ms)}`)}`}
+    </p>
+    ${healthy && reason && html`<p class="reason">${reason}</p>`}
+    ${command && html`<${Ran} command=${command} of="the health check" isOpen=${!healthy} />`}
+  </div>`;
 };
 
 const Repair = ({ repair }) => {
@@ -163,13 +178,14 @@ export const Execution = ({ model }) => {
   html`<section aria-labelledby="execution-title">
     <h2 id="execution-title">Execution</h2>
     ${rounds.map(
-      ({ round, repair, planned, tasks, ahead }) =>
+      ({ round, repair, planned, tasks, check, ahead }) =>
         html`<div key=${round} class="round">
           ${repair && html`<${Repair} repair=${repair} />`}
           ${tasks.length > 0 &&
           html`<ol class="tasks">
             ${tasks.map((task) => html`<${Report} key=${task.task_id} task=${task} planned=${planned} />`)}
           </ol>`}
+          ${check && html`<${Health} check=${check} />`}
           ${ahead.length > 0 && html`<p class="hint">Then ${ahead.map(({ task_id }) => task_id).join(', ')}.</p>`}
         </div>`,
     )}

@@ -2,7 +2,7 @@ import { html, useEffect, useRef, useState } from '/vendor/htm-preact.js';
 import { post, savedKey } from './api.js';
 import { NameField, savedName, saveName } from './approver.js';
 import { gateTasks } from './debate-model.js';
-import { TaskList } from './debate-plan.js';
+import { HealthCheck, TaskList } from './debate-plan.js';
 import { Refused } from './feedback-history.js';
 import { FactList, Faults, until } from './parts.js';
 
@@ -112,6 +112,7 @@ export const Gate = ({ status, approval, path, refresh }) => {
     <h2 id="gate-title">An approval is needed</h2>
     <p class="said">${request.prompt.split('\nTask: ')[0]}</p>
     <${TaskList} tasks=${gateTasks(status, approval)} whole />
+    ${status.healing?.check && html`<${HealthCheck} check=${status.healing.check} />`}
     <div class="facts">
       <${FactList}
         facts=${[

@@ -27,6 +27,8 @@ export const createModel = () => ({
   tasks: [],
   /** The latest that is known of each, by round from 1. */
   repairs: [],
+  /** What the health check said after a failure. */
+  checks: [],
   rollback: null,
   waiting: null,
 });
@@ -64,6 +66,7 @@ export const modelAt = (status, visited) => {
     decision: status.result?.decision ? { decision: status.result.decision, why: status.result.reason } : null,
     tasks: begun.map((each) => ({ task_id: each.task_id, round: each.round, report: each })),
     repairs: status.repairs,
+    checks: report?.checks ?? [],
     rollback: rollback && { stage: 'ended', report: rollback, why: 'what was done was taken back' },
     waiting: status.waiting,
     result: status.result,
@@ -123,6 +126,9 @@ export const takeEvent = (model, event) => {
     case 'task':
       takeTask(model, data);
       break;
+    case 'health':
+      model.checks = [...model.checks, data];
+      break;
     case 'repair':
       takeRepair(model, data);
       break;
@@ -163,13 +169,23 @@ export const spokenText = (streamed, field) => {
   }
 };
 
+const latestRound = ({ tasks }) => Math.max(0, ...tasks.map((task) => task.round));
+
+/** Whether the health check runs, before anybody is asked for the cause of a failure. */
+export const isChecking = (model) =>
+  model.state === 'SELF_HEALING' &&
+  model.status?.healing?.check !== undefined &&
+  !model.checks.some(({ round }) => round === latestRound(model)) &&
+  !model.repairs.some(({ round }) => round > latestRound(model));
+
 /** The role whose answer is under way, and its words so far; null: nobody speaks. */
-export const speaker = ({ state, pass, lanes, repairs, tasks }) => {
+export const speaker = (model) => {
+  const { state, pass, lanes, repairs } = model;
   const role = /^ROUND_(\w+)$/.exec(state)?.[1].toLowerCase();
   const textOf = (lane, field) => spokenText(lanes.get(lane)?.text ?? '', field);
   if (role) return { role, pass, text: textOf(`${role}#${pass}`, 'position') };
-  if (state !== 'SELF_HEALING') return null;
-  const round = Math.max(0, ...tasks.map((task) => task.round)) + 1;
+  if (state !== 'SELF_HEALING' || isChecking(model)) return null;
+  const round = latestRound(model) + 1;
   return repairs.some((repair) => repair.round === round && repair.diagnosis !== null)
     ? { role: 'solution', round, text: textOf('solution#repair', 'position') }
     : { role: 'critic', round, text: textOf('critic#diagnosis', 'diagnosis') };
@@ -186,7 +202,7 @@ export const gateTasks = (status, { request }) =>
  * The execution round by round: the repair that began it, what was run, what was not any more, and what is still to be run.
  */
 export const roundsOf = (model) => {
-  const { tasks, repairs, plan, state, result, status } = model;
+  const { tasks, repairs, checks, plan, state, result, status } = model;
   const notRun = ((result ?? status)?.report?.tasks ?? []).filter(({ outcome }) => outcome === 'not_run');
   const last = Math.max(-1, ...[...tasks, ...repairs, ...notRun].map(({ round }) => round));
   return Array.from({ length: last + 1 }, (_, round) => {
@@ -203,6 +219,7 @@ export const roundsOf = (model) => {
       repair,
       planned,
       tasks: [...begun, ...left],
+      check: checks.find((each) => each.round === round) ?? null,
       ahead: isRunning ? planned.filter(({ task_id }) => !known.has(task_id)) : [],
     };
   });

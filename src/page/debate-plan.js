@@ -1,5 +1,6 @@
 import { html } from '/vendor/htm-preact.js';
 import { commandLine, expectations, limitWords } from './debate-words.js';
+import { duration } from './units.js';
 
 export const Command = ({ argv, name = 'Command' }) =>
   html`<pre class="command" tabindex="0" role="group" aria-label=${name}>${commandLine(argv)}</pre>`;
@@ -44,6 +45,20 @@ const Task = ({ task, whole }) => {
   </li>`;
 };
 
+/** The command that says, once a task has failed, whether there is anything to heal. */
+export const HealthCheck = ({ check }) =>
+  html`<div class="task">
+    <p class="task-head">
+      <strong>Health check</strong>
+      <span class="hint">after a task has failed; where it exits with 0, the debate succeeds as things are</span>
+    </p>
+    <${Command} argv=${check.argv} name="Command of the health check" />
+    <ul class="task-notes">
+      <${Given} ...${check} />
+      <li>At most ${duration(check.timeout_ms)}</li>
+    </ul>
+  </div>`;
+
 /** Tasks in the order they run in. */
 export const TaskList = ({ tasks, whole = false }) =>
   tasks.length === 0
@@ -53,11 +68,12 @@ export const TaskList = ({ tasks, whole = false }) =>
       </ol>`;
 
 /** The plan as it is judged; closed once the execution tells the same and more. */
-export const Plan = ({ plan, isOpen }) =>
+export const Plan = ({ plan, check, isOpen }) =>
   html`<details class="plan" open=${isOpen}>
     <summary>
       <h2>Plan</h2>
       ${plan && html`<span class="hint"> ${plan.fromPass === 0 ? 'of the request' : `of pass ${plan.fromPass}`}</span>`}
     </summary>
     ${plan ? html`<${TaskList} tasks=${plan.tasks} />` : html`<p class="hint">There is none yet.</p>`}
+    ${check && html`<${HealthCheck} check=${check} />`}
   </details>`;

@@ -20,6 +20,9 @@ const way = [
   { name: 'Done', states: ['DONE', 'ABORTED'] },
 ];
 
+/** Whether the health check let a failure stand. */
+const isHealthy = ({ checks }) => checks.at(-1)?.healthy === true;
+
 const noteOf = (model, name, isNow) => {
   const { pass, decision, repairs, result } = model;
   switch (name) {
@@ -32,6 +35,7 @@ const noteOf = (model, name, isNow) => {
       return gate && gate.needed > 1 ? `${approvals(gate)} of ${gate.needed}` : '';
     }
     case 'Repair':
+      if (isHealthy(model)) return 'healthy';
       return repairs.length > 1 ? `${repairs.length}` : '';
     case 'Rollback':
       return result?.outcome === 'rollback_incomplete' ? 'incomplete' : '';
@@ -62,7 +66,7 @@ export const stepsOf = (model) => {
       case 'Execution':
         return visited.has('ROLLING_BACK') && !visited.has('VALIDATING');
       case 'Validation':
-        return visited.has('ROLLING_BACK');
+        return visited.has('ROLLING_BACK') || isHealthy(model);
       case 'Rollback':
         return result?.outcome === 'rollback_incomplete';
       default:

@@ -93,7 +93,9 @@ export const DebateBody = ({ model, isLive, gate = null }) => {
       />
     </div>
     <${Execution} model=${model} />
-    ${!gate && (model.plan || isLive) && html`<${Plan} plan=${model.plan} isOpen=${model.tasks.length === 0} />`}
+    ${!gate &&
+    (model.plan || isLive) &&
+    html`<${Plan} plan=${model.plan} check=${status.healing?.check} isOpen=${model.tasks.length === 0} />`}
     ${(model.statements.length > 0 || isLive) &&
     html`<div class="argument">
       <${Transcript} model=${model} />

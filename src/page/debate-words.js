@@ -1,5 +1,5 @@
 // A debate in words: commands, reports, events.
-import { openGate, speaker } from './debate-model.js';
+import { isChecking, openGate, speaker } from './debate-model.js';
 import { describeCommon, firstLine, headline, percent, words } from './model.js';
 import { bytes, counted, duration } from './units.js';
 
@@ -78,7 +78,7 @@ const now = {
   BLOCKED: 'The plan is blocked',
   EXECUTING: 'The plan is being executed',
   VALIDATING: 'What was done is validated',
-  SUCCEEDED: 'Every task succeeded',
+  SUCCEEDED: 'The debate has succeeded',
   SELF_HEALING: 'The failed execution is being mended',
   ROLLING_BACK: 'What was done is being taken back',
   STORING_MEMORY: 'The debate is being remembered',
@@ -89,6 +89,7 @@ const now = {
 
 /** What goes on, in a sentence. */
 export const nowWords = (model) => {
+  if (isChecking(model)) return 'The health check says whether there is anything to mend';
   const speaks = speaker(model);
   if (speaks?.pass) return `The ${speaks.role} speaks in pass ${speaks.pass}`;
   if (speaks) return speaks.role === 'critic' ? 'The critic looks for the cause' : 'The solution writes a repair';
@@ -123,6 +124,12 @@ const reportWords = ({ task_id, outcome, command, reason, attempt }) =>
     .filter(Boolean)
     .join('');
 
+/** What a health check said, in a sentence. */
+export const healthWords = ({ failed_task: failed, healthy, reason }) =>
+  healthy
+    ? `nothing to heal, though ${failed} failed`
+    : `not healthy after ${failed} failed: ${headline(reason ?? '')}`;
+
 const repairWords = ({ round, failed_task, diagnosis, tasks, healed, given_up }) => {
   if (given_up) return `repair ${round} of ${failed_task} given up: ${given_up.message}`;
   if (healed) return `repair ${round} has healed it`;
@@ -153,6 +160,8 @@ export const describeEvent = (told) => {
       return ['decision', `${data.decision}: ${data.why}`];
     case 'task':
       return ['task', data.stage === 'started' ? `${data.task_id} begins` : reportWords(data.report)];
+    case 'health':
+      return ['health', healthWords(data)];
     case 'repair':
       return ['repair', repairWords(data)];
     case 'rollback':

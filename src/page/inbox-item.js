@@ -1,7 +1,7 @@
 import { html } from '/vendor/htm-preact.js';
 import { NameField } from './approver.js';
 import { sandboxWords } from './debate-gate.js';
-import { TaskList } from './debate-plan.js';
+import { HealthCheck, TaskList } from './debate-plan.js';
 import { choicesOf, needsWords, titleOf } from './inbox-model.js';
 import { collectionOf, viewedKinds, workHref } from './links.js';
 import { ago, FactList, Faults, until } from './parts.js';
@@ -30,6 +30,7 @@ const Content = ({ content, prompt }) => {
   if (Array.isArray(content?.tasks)) {
     return html`<p class="said">${prompt.split('\nTask: ')[0]}</p>
       <${TaskList} tasks=${content.tasks} whole />
+      ${content.health_check && html`<${HealthCheck} check=${content.health_check} />`}
       ${content.done?.length > 0 && html`<p class="hint">Done already, and not run again: ${people(content.done)}.</p>`}`;
   }
   const { question, output } = promptParts(prompt, content?.output);

@@ -1,10 +1,10 @@
 import { debatePresenter } from '../../src/cli/debate-presenter.js';
 import { debateStatus } from '../../src/domain/debate/view.js';
-import { DebatePlay, plan } from '../support/debate-play.js';
+import { type DebateBody, DebatePlay, plan } from '../support/debate-play.js';
 
 const shown = (play: DebatePlay): string => debatePresenter.statusLines(debateStatus(play.debate)).join('\n');
-const gated = (approval: object = {}): DebatePlay =>
-  new DebatePlay({ plan: plan('a', 'b'), approval: { required: true, ...approval } }).open().pass();
+const gated = (approval: object = {}, healing: DebateBody['healing'] = {}): DebatePlay =>
+  new DebatePlay({ plan: plan('a', 'b'), approval: { required: true, ...approval }, healing }).open().pass();
 
 describe('parley debate show', () => {
   test('at the gate has the plan, where it is from, and every answer that is offered', () => {
@@ -18,6 +18,16 @@ describe('parley debate show', () => {
     expect(lines).toContain('Task b failed: the table is missing');
     expect(lines).toContain('- b2: ["do","b2"]; undo ["undo","b2"]');
     expect(lines).toContain('parley debate answer debate-1 approve|reject ');
+  });
+
+  test('has the health check that is declared, and what it said of which failure', () => {
+    const play = gated({}, { check: { argv: ['test', '-e', 'a b'] } });
+    expect(shown(play)).toContain("check     after a failed task: test -e 'a b'");
+    play.feedback('approve').snapshot().ends().ends('failed').checked('failed').diagnose().repair(plan('c'));
+    expect(shown(play)).toMatch(/check {5}✗ after b failed: not healthy\n {12}It exited with 1 instead of 0\./);
+    play.feedback('approve').ends('failed').checked().close();
+    expect(shown(play)).toContain('check     ✓ after c failed: nothing to heal');
+    expect(shown(play)).toMatch(/★ SUCCEEDED .*\n +the health check found nothing to heal after task c had failed/);
   });
 
   test('names those who are asked as well by now', () => {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { DebateDurableEvent, NumberedDebateEvent } from '../../src/contracts/debate-events.js';
 import type { DebateStatus, Repair } from '../../src/contracts/debate-status.js';
-import type { CommandReport, TaskReport } from '../../src/contracts/execution.js';
+import type { CommandReport, HealthReport, TaskReport } from '../../src/contracts/execution.js';
 import type { Approval } from '../../src/contracts/feedback.js';
 import type { Task } from '../../src/contracts/plan.js';
 import { debateStatus } from '../../src/domain/debate/view.js';
@@ -16,10 +16,12 @@ export interface Round {
   round: number;
   repair: Repair | null;
   tasks: { task_id: string; report: TaskReport | null }[];
+  check: HealthReport | null;
   ahead: Task[];
 }
 export interface DebateModel {
   createModel: () => Model;
+  modelAt: (status: DebateStatus, visited: readonly string[]) => Model;
   takeStatus: (model: Model, status: DebateStatus) => void;
   takeEvent: (model: Model, event: NumberedDebateEvent) => void;
   takePartial: (model: Model, partial: { lane_id: string; attempt: number; offset: number; text: string }) => boolean;

@@ -1,6 +1,7 @@
 import { answer, DebatePlay, plan, report } from '../support/debate-play.js';
 import { executing, failing, numbered, opened, seen, steps, twoTasks, vetoed, words } from './debate-modules.js';
 
+const healing = { check: { argv: ['look'] } };
 const stands = { done: '✓', failed: '✗', now: '●', ahead: '○', skipped: '–' } as const;
 const way = (play: DebatePlay): string =>
   steps
@@ -20,6 +21,9 @@ const stories: Record<string, () => DebatePlay> = {
   'whose first task runs': () => executing(),
   'that is being mended': () => failing(),
   'that was healed': () => failing().diagnose().repair(plan('c')).run().close(),
+  'whose health check runs': () => failing({ healing }),
+  'that is mended after a health check': () => failing({ healing }).checked('failed'),
+  'that was found healthy': () => failing({ healing }).checked().close(),
   'that was rolled back': () => failing().diagnose(null).rollBack().close(),
   'that was rolled back in part': () => failing().diagnose(null).undo('failed', 'gone').restore().close(),
   'of the wrong worker': () => {
@@ -28,6 +32,12 @@ const stories: Record<string, () => DebatePlay> = {
     return play;
   },
   'that was cancelled while it spoke': () => opened().cancel(),
+  'that was cancelled once it was approved': () =>
+    opened({ ...twoTasks, approval: { required: true } })
+      .pass()
+      .feedback('approve')
+      .cancel()
+      .audited(),
 };
 
 describe('the way of a debate on the page', () => {
@@ -61,6 +71,14 @@ describe('the way of a debate on the page', () => {
       '✓ Identity ✓ Context ✓ Rounds (pass 1) ✓ Decision (proceed) ✓ Execution ✓ Validation ✓ Repair ✓ Memory ✓ Audit ✓ Done',
     ],
     [
+      'that was found healthy',
+      '✓ Identity ✓ Context ✓ Rounds (pass 1) ✓ Decision (proceed) ✓ Execution ✗ Validation ✓ Repair (healthy) ✓ Memory ✓ Audit ✓ Done',
+    ],
+    [
+      'that was cancelled once it was approved',
+      '✓ Identity ✓ Context ✓ Rounds (pass 1) ✓ Decision (proceed) ✓ Approval ✓ Execution – Validation – Memory ✗ Audit ✗ Aborted',
+    ],
+    [
       'that was rolled back in part',
       '✓ Identity ✓ Context ✓ Rounds (pass 1) ✓ Decision (proceed) ✓ Execution ✗ Validation ✓ Repair ✗ Rollback (incomplete) ✓ Memory ✓ Audit ✓ Done',
     ],
@@ -90,6 +108,15 @@ describe('what a screen reader is told of a debate', () => {
     ['that waits for two people', 'An approval is asked for: Run this plan? Consensus 1.00 after 1 pass.'],
     ['whose first task runs', 'Consensus 100 % after pass 1. Task a runs.'],
     ['that is being mended', 'Consensus 100 % after pass 1. The critic looks for the cause.'],
+    [
+      'whose health check runs',
+      'Consensus 100 % after pass 1. The health check says whether there is anything to mend.',
+    ],
+    ['that is mended after a health check', 'Consensus 100 % after pass 1. The critic looks for the cause.'],
+    [
+      'that was found healthy',
+      'Succeeded: the health check found nothing to heal after task b had failed, so that what was done stays: task b failed: exit code 1',
+    ],
     ['that was healed', 'Succeeded: all 2 tasks succeeded, and what they declare holds, after 1 repair'],
     ['of the wrong worker', 'Aborted: ESEC: another project'],
   ])('%s', (story, expected) => {

@@ -84,6 +84,15 @@ describe('the execution on the page', () => {
     expect(shown(play())).toEqual(expected);
   });
 
+  test('shows what a health check said after the tasks of its round, at a checkpoint too', () => {
+    const play = failing({ healing: { check: { argv: ['look'] } } });
+    expect(page.roundsOf(seen(play)).map(({ check }) => check)).toEqual([null]);
+    play.checked('failed').diagnose().repair(plan('c')).ends('failed').checked();
+    const of = (model: ReturnType<typeof seen>) => page.roundsOf(model).map(({ check }) => check?.healthy);
+    expect(of(seen(play))).toEqual([false, true]);
+    expect(of(page.modelAt(debateStatus(play.debate), []))).toEqual([false, true]);
+  });
+
   test('says what was enforced, and what was not', () => {
     const { held, notHeld } = words.enforcement({
       ...{ backend: 'unshare', network: true, filesystem: false, user: true, environment: true, time: true },

@@ -4,6 +4,7 @@ import {
   aDebate,
   agrees,
   type DebateOver,
+  late,
   objects,
   proposes,
   removeWorkspaces,
@@ -46,6 +47,21 @@ const stories: Record<string, Story> = {
       solution: [failing, repairs(sh('b2', 'true', { depends_on: ['a'] }))],
       critic: [agrees(), { diagnosis: 'b is wrong' }],
     },
+  })),
+  'succeeded-by-a-health-check': story(() => ({
+    says: { solution: [failing] },
+    healing: { check: { argv: ['test', '-e', 'a'] } },
+  })),
+  'succeeded-healed-after-a-health-check': story(() => ({
+    says: {
+      solution: [failing, repairs(sh('b2', 'true', { depends_on: ['a'] }))],
+      critic: [agrees(), { diagnosis: 'b is wrong' }],
+    },
+    healing: { check: { argv: ['test', '-e', 'b'] } },
+  })),
+  'rolled-back-out-of-time-to-heal': story(() => ({
+    says: { solution: [failing], critic: [agrees(), late(60_000, { diagnosis: 'too late' })] },
+    healing: { timeout_ms: 500 },
   })),
   'succeeded-approved': story(() => ({ says: { solution: [fine] }, approval: gated }), answer('approve')),
   'succeeded-after-requested-changes': story(

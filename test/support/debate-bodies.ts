@@ -7,6 +7,15 @@ import type { PlanBody } from '../../src/contracts/plan.js';
 type TaskBody = PlanBody['tasks'][number];
 type Said = object | string;
 
+class Late {
+  constructor(
+    readonly after_ms: number,
+    readonly said: object,
+  ) {}
+}
+/** What is said only after so many milliseconds. */
+export const late = (after_ms: number, said: object): object => new Late(after_ms, said);
+
 const workspaces: string[] = [];
 /** A folder of its own for a debate, with the files that are given; `removeWorkspaces` removes them all. */
 export const makeWorkspace = (files: Record<string, string> = {}): string => {
@@ -56,10 +65,11 @@ export const aDebate = ({ says = {}, after_ms = 0, ...over }: DebateOver = {}): 
       {
         adapter: {
           kind: 'scripted',
-          script: (says[role] ?? [agrees()]).map((said) => ({
-            after_ms,
-            final: typeof said === 'string' ? said : JSON.stringify(said),
-          })),
+          script: (says[role] ?? [agrees()]).map((said) =>
+            said instanceof Late
+              ? { after_ms: said.after_ms, final: JSON.stringify(said.said) }
+              : { after_ms, final: typeof said === 'string' ? said : JSON.stringify(said) },
+          ),
         },
       },
     ]),

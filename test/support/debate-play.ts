@@ -2,7 +2,7 @@ import type { OpenDebateBody, Role } from '../../src/contracts/debate.js';
 import { openDebateSchema } from '../../src/contracts/debate.js';
 import { scanPlan } from '../../src/domain/security-rules/index.js';
 import type { DebateDurableEvent } from '../../src/contracts/debate-events.js';
-import type { TaskReport } from '../../src/contracts/execution.js';
+import type { CommandReport, TaskReport } from '../../src/contracts/execution.js';
 import type { GivenFeedback } from '../../src/contracts/feedback.js';
 import type { MemoryContext } from '../../src/contracts/memory.js';
 import { planSchema, type Plan } from '../../src/contracts/plan.js';
@@ -110,8 +110,8 @@ export class DebatePlay extends WorkPlay<DebateState, DebateEvent, DebateEffect,
     return this.context(context);
   }
   identity(...faults: { code: string; message: string }[]): this {
-    const { id, workspace, plan: given } = this.pendingOf('verify_identity');
-    return this.take({ type: 'IDENTITY', id, workspace, faults, findings: scanPlan(given, workspace) });
+    const { id, workspace, plan: given, check } = this.pendingOf('verify_identity');
+    return this.take({ type: 'IDENTITY', id, workspace, faults, findings: scanPlan(given, workspace, { check }) });
   }
   context(context: Partial<MemoryContext> = {}, error: string | null = null): this {
     const { id } = this.pendingOf('load_context');
@@ -124,7 +124,7 @@ export class DebatePlay extends WorkPlay<DebateState, DebateEvent, DebateEffect,
   /** As a worker hands it on: with what the static rules find in the plan that it brings. */
   private scanned(outcome: AskOutcome): AskOutcome {
     const { workspace, setup } = this.debate;
-    const scan = (of: Plan) => scanPlan(of, workspace ?? setup.workspace.path);
+    const scan = (of: Plan) => scanPlan(of, workspace ?? setup.workspace.path, { check: setup.healing?.check });
     if (outcome.outcome === 'repair') return { ...outcome, findings: scan(outcome.plan) };
     if (outcome.outcome !== 'statement' || outcome.answer.plan === null) return outcome;
     return { ...outcome, findings: scan(outcome.answer.plan) };
@@ -153,6 +153,14 @@ export class DebatePlay extends WorkPlay<DebateState, DebateEvent, DebateEffect,
   run(): this {
     while (this.debate.pending?.type === 'run_task') this.ends();
     return this;
+  }
+  get check(): Extract<Awaited, { type: 'check_health' }> {
+    return this.pendingOf('check_health');
+  }
+  /** The health check ends. */
+  checked(outcome: 'succeeded' | 'failed' = 'succeeded', command: CommandReport | null = null): this {
+    const reason = outcome === 'succeeded' ? null : 'It exited with 1 instead of 0.';
+    return this.take({ type: 'HEALTH', id: this.check.id, ended: { outcome, reason, command } });
   }
   undo(outcome: 'succeeded' | 'failed' = 'succeeded', reason: string | null = null): this {
     const { id, task } = this.pendingOf('undo_task');

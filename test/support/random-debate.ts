@@ -134,6 +134,11 @@ export const randomDebate: fc.Arbitrary<RandomDebate> = fc.record(
           plain,
         ),
         budget: fc.constantFrom({}, { max_tokens: 0 }, { max_tokens: 120 }, { max_tokens: 300 }, { max_usd: 0.0002 }),
+        healing: fc.constantFrom(
+          undefined,
+          { check: { argv: ['look'] } },
+          { check: { argv: ['look'], timeout_ms: 5_000 }, timeout_ms: 30_000 },
+        ),
         approval: fc.constantFrom(
           { required: false },
           { required: true, timeout_ms: 60_000 },
@@ -193,6 +198,9 @@ const settle = (play: DebatePlay, given: Fate, isMismatch: boolean): void => {
       });
       return;
     }
+    case 'check_health':
+      play.checked(goesWell ? 'succeeded' : 'failed');
+      return;
     case 'undo_task':
       play.undo(goesWell ? 'succeeded' : 'failed');
       return;

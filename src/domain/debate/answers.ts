@@ -11,7 +11,7 @@ import { ranNothing } from './execution.js';
 import { answerGate, openGate } from './gate.js';
 import { hearRepair } from './healing.js';
 import { hear, settleCall } from './rounds.js';
-import { loseTask, takeReport, takeRestored, takeSnapshot, takeUndone } from './running.js';
+import { loseTask, takeCheck, takeReport, takeRestored, takeSnapshot, takeUndone } from './running.js';
 import type { CodedFault, DebateState, Pending } from './state.js';
 import type { Amount } from '../session/setup.js';
 
@@ -24,6 +24,7 @@ const answers: Readonly<Record<Pending['type'], Exclude<Answer['type'], 'FAULT'>
   ask: 'ANSWER',
   take_snapshot: 'SNAPSHOT',
   run_task: 'TASK',
+  check_health: 'HEALTH',
   undo_task: 'UNDONE',
   restore_snapshot: 'RESTORED',
   store_trace: 'STORED',
@@ -88,6 +89,8 @@ export const takeAnswer = (draft: DebateDraft, event: Answer): void => {
       return takeSnapshot(draft, { snapshot: event.snapshot, digest: event.digest });
     case 'TASK':
       return takeReport(draft, event.report);
+    case 'HEALTH':
+      return takeCheck(draft, event.ended);
     case 'UNDONE':
       return takeUndone(draft, event.undone);
     case 'RESTORED':
@@ -143,6 +146,8 @@ const takeFault = (draft: DebateDraft, pending: Pending, fault: CodedFault): voi
         pending.task,
         ranNothing(fault) ? { code, message } : lateFault(debate, { code, message }),
       );
+    case 'check_health':
+      return takeCheck(draft, { outcome: 'failed', reason: `${code}: ${message}`, command: null });
     case 'undo_task':
       return takeUndone(draft, {
         task_id: pending.task.task_id,

@@ -2,6 +2,7 @@ import type { AuditEntry } from '../../contracts/audit.js';
 import { askedEntries, type EntryOf } from '../approval-entries.js';
 import { digestOf } from '../canonical-json.js';
 import { aborts, executionReport } from './execution.js';
+import { checkOf } from './health.js';
 import { outcomeOf, reasonOf } from './result.js';
 import { type DebateState, memoryIdOf } from './state.js';
 
@@ -11,6 +12,7 @@ import { type DebateState, memoryIdOf } from './state.js';
  */
 export const auditEntries = (debate: DebateState): AuditEntry[] => {
   const { setup, execution, approvals } = debate;
+  const check = checkOf(debate);
   // Whoever asked for changes wanted another decision, and a debate that was aborted in the next pass has none.
   const isUndecided = aborts(debate) && approvals.at(-1)?.outcome === 'changes_requested';
   const decision = isUndecided ? null : debate.decision;
@@ -31,6 +33,7 @@ export const auditEntries = (debate: DebateState): AuditEntry[] => {
       consensus: debate.consensus,
       passes: debate.pass,
       plan: digestOf(debate.plan),
+      ...(check && { health_check: digestOf(check) }),
       votes: debate.votes.map(({ role, persona_id, stance, confidence, weight }) => ({
         role,
         persona_id,
@@ -48,6 +51,14 @@ export const auditEntries = (debate: DebateState): AuditEntry[] => {
           entry('executed', 'debate.executed', {
             valid: report.valid,
             repairs: report.repairs,
+            ...(report.checks && {
+              checks: report.checks.map(({ round, failed_task, healthy, command }) => ({
+                round,
+                failed_task,
+                healthy,
+                exit_code: command?.exit_code ?? null,
+              })),
+            }),
             tasks: report.tasks.map(({ task_id, round, outcome, argv, command, attempt }) => ({
               task_id,
               round,

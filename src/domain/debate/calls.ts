@@ -26,6 +26,19 @@ export const lateFault = ({ ledger, steppedAt }: Budgeted, fault: CodedFault): C
   return late === null ? fault : { code: 'EBUDGET', message: `${late}: ${fault.message}` };
 };
 
+/** What a role is asked, and how. */
+export interface Asked {
+  purpose: AskPurpose;
+  attempt: 1 | 2;
+  prompt: string;
+  instructions: string;
+  /** Milliseconds that it has at most, beside those of the budget; null or left out: no such limit. */
+  withinMs?: number | null;
+}
+
+const least = (one: number | null, other: number | null): number | null =>
+  one === null ? other : other === null ? one : Math.min(one, other);
+
 /**
  * Whether a role may be called now: the budget is not used up, and holds what the call is likely to take (spec 08 "Reserve
  * before each call"). @returns the call with the ledger that holds it, or why it is not made
@@ -33,7 +46,7 @@ export const lateFault = ({ ledger, steppedAt }: Budgeted, fault: CodedFault): C
 export const callOf = (
   debate: DebateState,
   role: Role,
-  asked: { purpose: AskPurpose; attempt: 1 | 2; prompt: string; instructions: string },
+  { withinMs = null, ...asked }: Asked,
 ): { ask: Ask; ledger: LedgerState } | { refused: string } => {
   const { setup, ledger, steppedAt } = debate;
   const { limits } = setup;
@@ -44,7 +57,7 @@ export const callOf = (
   const held = holdBounded(ledger, own, characters, steppedAt);
   if ('faults' in held) return { refused: held.faults.join('; ') };
   const { tokens } = leftOf(ledger);
-  const leftMs = timeLeftOf(ledger, steppedAt);
+  const leftMs = least(timeLeftOf(ledger, steppedAt), withinMs);
   return {
     ledger: held.ledger,
     ask: {

@@ -1,7 +1,7 @@
 import { nextApprovalDue } from '../approval.js';
 import { iso } from '../instant.js';
 import { isTerminal, step } from '../machine.js';
-import { takeTenantWait } from '../tenant-waits.js';
+import { takeTenantWait, type TenantWaitEvent, tenantWaitOf } from '../tenant-waits.js';
 import { withClock } from '../work-account.js';
 import { remember } from './closing.js';
 import { takeAnswer, takeFeedback, tick } from './answers.js';
@@ -45,7 +45,7 @@ export const nextDue = (debate: DebateState): number | null => {
 
 const take = (draft: DebateDraft, event: DebateEvent): void => {
   const { debate } = draft;
-  if (event.type === 'PERSON_AWAITED') return takeTenantWait(debate, event, draft.now);
+  if (event.type === 'PERSON_AWAITED') return personAwaited(draft, event);
   if (isOver(debate)) {
     // Time passes for what has ended, too, and is no event of its own.
     if (event.type !== 'TICK') debate.dropped += 1;
@@ -65,6 +65,13 @@ const take = (draft: DebateDraft, event: DebateEvent): void => {
     default:
       return takeAnswer(draft, event);
   }
+};
+
+/** What a call waits for a person is not on the time of its healing either. */
+const personAwaited = ({ debate, now }: DebateDraft, event: TenantWaitEvent): void => {
+  const waited = tenantWaitOf(debate, event.call);
+  takeTenantWait(debate, event, now);
+  if (event.tenant === null && waited && debate.healingSince !== undefined) debate.healingSince += now - waited.since;
 };
 
 /** What a fork begins with has nothing under way: it says so, and asks for what its state waits for. */

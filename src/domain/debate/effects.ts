@@ -5,7 +5,7 @@ import type { SandboxOptions, TaskReport, RollbackReport } from '../../contracts
 import type { Finding } from '../../contracts/finding.js';
 import type { GivenFeedback } from '../../contracts/feedback.js';
 import type { MemoryContext, TraceRecord } from '../../contracts/memory.js';
-import type { Plan, Task } from '../../contracts/plan.js';
+import type { HealthCheck, Plan, Task } from '../../contracts/plan.js';
 import type { Amount } from '../session/setup.js';
 import type { TenantWaitEvent } from '../tenant-waits.js';
 import type { RoleAnswer } from './statement.js';
@@ -28,7 +28,7 @@ export interface Ask {
   /** Calls of this agent that have ended before: a script plays on from there (spec 10 "scripted"). */
   callsBefore: number;
   timeoutMs: number;
-  /** Of the time of the budget, milliseconds; left out: it has no such limit. */
+  /** Of the time of the budget, and of that of healing, milliseconds; left out: it has no such limit. */
   leftMs?: number;
   /** Most tokens the answer may have, by what is left of the budget; null: no limit but the adapter's. */
   maxTokens: number | null;
@@ -48,6 +48,8 @@ export type DebateEffect =
       sandbox: SandboxOptions;
       /** The request's own plan, to be scanned. */
       plan: Plan;
+      /** To be scanned with it; left out: none is declared. */
+      check?: HealthCheck;
     }
   | { type: 'load_context'; id: number; tenant: string; task: string; personas: string[]; topK: number }
   | ({ type: 'ask'; id: number } & Ask)
@@ -61,6 +63,16 @@ export type DebateEffect =
       task: Task;
       round: number;
       /** Of the time of the budget, milliseconds; left out: it has no such limit. */
+      leftMs?: number;
+    }
+  /** `task`: the health check, as the command that it is. */
+  | {
+      type: 'check_health';
+      id: number;
+      workspace: string;
+      sandbox: SandboxOptions;
+      task: Task;
+      round: number;
       leftMs?: number;
     }
   | { type: 'undo_task'; id: number; workspace: string; sandbox: SandboxOptions; task: Task; round: number }
@@ -83,6 +95,9 @@ export type AskOutcome =
   /** No answer came: the agent failed (its own code, and whether asking again can help), or took too long (ETIMEOUT). */
   | { outcome: 'failed'; code: string; message: string; retryable?: boolean };
 
+/** How a command ended that is no task of the plan. */
+export type CommandEnd = Pick<RollbackReport['undone'][number], 'outcome' | 'reason' | 'command'>;
+
 /** What can happen to a debate, from outside the pure code. */
 export type DebateEvent =
   | { type: 'START' }
@@ -104,6 +119,7 @@ export type DebateEvent =
   | { type: 'TICK' }
   | { type: 'SNAPSHOT'; id: number; snapshot: string; digest: string }
   | { type: 'TASK'; id: number; report: TaskReport }
+  | { type: 'HEALTH'; id: number; ended: CommandEnd }
   | { type: 'UNDONE'; id: number; undone: RollbackReport['undone'][number] }
   | { type: 'RESTORED'; id: number; digest: string; manual: string[] }
   | { type: 'STORED'; id: number }

@@ -129,6 +129,7 @@ export const executionReport = (debate: DebateState): ExecutionReport | null => 
     diagnoses: execution.repairs.flatMap(({ diagnosis }) => (diagnosis === null ? [] : [diagnosis])),
     valid: execution.valid === true,
     faults: execution.faults,
+    ...(execution.checks && { checks: execution.checks }),
     rollback: rollbackReport(debate),
   };
 };

@@ -1,6 +1,7 @@
 import { atLeast } from '../numbers.js';
 import { isVeto, statementOf } from './consensus.js';
 import { aborts, failureIn, leavesEvidence } from './execution.js';
+import { checksHealth } from './health.js';
 import { repairsBegun } from './healing.js';
 import type { DebateFacts } from './machine.js';
 import { mayRefine } from './passes.js';
@@ -26,6 +27,7 @@ export const factsOf = (debate: DebateState): DebateFacts => {
     snapshotTaken: execution !== null && execution.snapshot !== null,
     valid: execution?.valid === true,
     mayRepair: failed !== null && repairsBegun(debate) < limits.max_repairs,
+    checksHealth: checksHealth(debate),
     aborts: aborts(debate),
     leavesEvidence: leavesEvidence(debate),
   };

@@ -38,7 +38,13 @@ export const debateForkFault = (work: DebateState): string | null => {
 };
 
 /** What the roles argue about: with another, nothing that they said so far is to the point. */
-const subjectOf = ({ task, plan, workspace, sandbox }: DebateSetup): object => ({ task, plan, workspace, sandbox });
+const subjectOf = ({ task, plan, workspace, sandbox, healing }: DebateSetup): object => ({
+  task,
+  plan,
+  workspace,
+  sandbox,
+  check: healing?.check ?? null,
+});
 
 /** What decides once all have spoken. */
 const rulesOf = ({ limits, approval }: DebateSetup): object => ({ limits, approval });
@@ -49,7 +55,7 @@ const decidedStates: readonly DebateStateName[] = ['AWAITING_APPROVAL', 'BLOCKED
  * A debate that begins from an earlier one (spec 08 "Fork with a question"), with a setup of its own: what was said so far stands,
  * nothing is under way, and whoever is to speak is asked again, with the new adapter and instructions.
  *
- * - Another task, plan, workspace or sandbox begins from nothing, from whatever point: what was said is of something else. So
+ * - Another task, plan, workspace, sandbox or health check begins from nothing, from whatever point: what was said is of something else. So
  *   does one in which nobody was asked yet.
  * - Where all have spoken and a person is to approve, it is decided again by the fork's own limits; where they are the same the
  *   decision is, and people are asked by a new request: an approval is of one debate. A blocked debate is decided again where

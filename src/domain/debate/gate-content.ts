@@ -13,6 +13,7 @@ export const gateContent = (status: DebateStatus): object | null => {
     task: status.task,
     workspace: status.workspace.path,
     sandbox: status.sandbox,
+    ...(status.healing?.check && { health_check: status.healing.check }),
     tasks: tasks ?? [],
     done: (status.report?.tasks ?? []).filter(({ outcome }) => outcome === 'succeeded').map(({ task_id: id }) => id),
   };

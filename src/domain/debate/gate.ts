@@ -1,27 +1,29 @@
 import type { Approval, GivenFeedback } from '../../contracts/feedback.js';
-import type { Task, Undo } from '../../contracts/plan.js';
+import type { HealthCheck, Task, Undo } from '../../contracts/plan.js';
 import { openApproval, stepApproval, type ApprovalStep, useApproval } from '../approval.js';
 import { type FeedbackRefusal, sameWord, withRefusal } from '../feedback.js';
 import { sha256 } from '../sha256.js';
 import { approvalTerms } from './approval-terms.js';
+import { checkOf } from './health.js';
 import { maxRefinements, mayRefine } from './passes.js';
 import type { DebateState } from './state.js';
 
 /** Version of the rules that a plan was judged by: an approval given under others is void (spec 08). */
 export const policyVersion = 'debate-1';
 
-/** Exactly what is approved: these commands, in this workspace, under this sandbox. */
+/** Exactly what is approved: these commands and this health check, in this workspace, under this sandbox. */
 const subjectOf = ({ setup, workspace, plan, execution }: DebateState): object => ({
   work_id: setup.id,
   task: setup.task,
   workspace,
   sandbox: setup.sandbox,
+  ...(setup.healing?.check && { health_check: setup.healing.check }),
   tasks: execution ? execution.tasks : plan.tasks,
   done: execution ? execution.done.map(({ task }) => task.task_id) : [],
 });
 
 /** Everything of a command that is approved: a shell without arguments does what its input says. */
-const commandWords = ({ argv, cwd, env, stdin }: Task | Undo): string =>
+const commandWords = ({ argv, cwd, env, stdin }: Task | Undo | HealthCheck): string =>
   [
     JSON.stringify(argv),
     ...(cwd === '.' ? [] : [`in ${JSON.stringify(cwd)}`]),
@@ -40,6 +42,12 @@ const promptOf = (debate: DebateState): string => {
     const back = task.undo ? `; undo ${commandWords(task.undo)}` : '';
     return `- ${task.task_id}: ${commandWords(task)}${back}`;
   });
+  const check = checkOf(debate);
+  if (check) {
+    lines.push(
+      `After a task has failed: ${commandWords(check)}; where that ends with exit code 0, nothing is healed or taken back, and the debate succeeds`,
+    );
+  }
   const text = [`${head}`, `Task: ${setup.task}`, ...lines].join('\n');
   return text.length > 50_000 ? `${text.slice(0, 50_000)}… (the whole plan stands in the status)` : text;
 };

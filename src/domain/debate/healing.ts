@@ -1,6 +1,6 @@
 import type { Role } from '../../contracts/debate.js';
 import { iso } from '../instant.js';
-import { isTimeOver } from '../work-account.js';
+import { inSeconds, isTimeOver } from '../work-account.js';
 import { type DebateDraft, say } from './draft.js';
 import type { AskOutcome } from './effects.js';
 import { failureIn } from './execution.js';
@@ -67,20 +67,38 @@ export const beginRepair = (draft: DebateDraft): void => {
   };
   debate.execution = { ...execution, valid: null, faults: [], repairs: [...execution.repairs, repair] };
   debate.firstTry = null;
+  debate.healingSince = debate.steppedAt;
   askFor(draft, 'diagnosis', null);
 };
+
+/** Milliseconds that are left of one healing, for its diagnosis and its repaired plan; null: it has no time of its own. */
+export const healingLeft = ({ setup, healingSince, steppedAt }: DebateState): number | null =>
+  setup.healing && healingSince !== undefined
+    ? Math.max(0, setup.healing.timeout_ms - (steppedAt - healingSince))
+    : null;
+
+const lateWords = ({ setup }: DebateState): string =>
+  `the time of healing, ${inSeconds(setup.healing?.timeout_ms ?? 0)}, is over`;
+
+const unanswered = { diagnosis: 'no_diagnosis', repair: 'no_repair' } as const;
 
 const askedOf = { diagnosis: 'critic', repair: 'solution' } as const satisfies Record<string, Role>;
 
 const askFor = (draft: DebateDraft, purpose: 'diagnosis' | 'repair', faults: readonly string[] | null): void => {
   const { debate } = draft;
   const role = askedOf[purpose];
+  const withinMs = healingLeft(debate);
+  if (withinMs === 0) {
+    const before = faults === null ? '' : `: ${faults.join('; ')}`;
+    return giveUp(draft, unanswered[purpose], `no ${purpose}: ${lateWords(debate)}${before}`);
+  }
   const asked = purpose === 'diagnosis' ? diagnosisPrompt(debate) : repairPrompt(debate);
   const refused = call(draft, role, {
     purpose,
     attempt: faults === null ? 1 : 2,
     prompt: faults === null ? asked : reaskPrompt(asked, faults),
     instructions: debate.setup.roles[role].instructions,
+    withinMs,
   });
   if (refused !== null) giveUp(draft, 'budget', `no ${purpose}: ${refused}`);
 };
@@ -89,11 +107,7 @@ const askFor = (draft: DebateDraft, purpose: 'diagnosis' | 'repair', faults: rea
 const unusable = (draft: DebateDraft, purpose: 'diagnosis' | 'repair', faults: string[]): void => {
   const { debate } = draft;
   if (debate.firstTry !== null) {
-    giveUp(
-      draft,
-      purpose === 'diagnosis' ? 'no_diagnosis' : 'no_repair',
-      `no ${purpose} that can be used: ${faults.join('; ')}`,
-    );
+    giveUp(draft, unanswered[purpose], `no ${purpose} that can be used: ${faults.join('; ')}`);
     return;
   }
   debate.firstTry = { faults, usage: { tokens: 0, usdMicros: 0 } };
@@ -107,9 +121,10 @@ export const hearRepair = (draft: DebateDraft, purpose: 'diagnosis' | 'repair', 
     case 'unreadable':
       return unusable(draft, purpose, outcome.faults);
     case 'failed': {
-      const unanswered = purpose === 'diagnosis' ? 'no_diagnosis' : 'no_repair';
-      const because = isTimeOver(draft.debate.ledger, draft.debate.steppedAt) ? 'budget' : unanswered;
-      return giveUp(draft, because, `no ${purpose}: ${outcome.code}: ${outcome.message}`);
+      const { debate } = draft;
+      const because = isTimeOver(debate.ledger, debate.steppedAt) ? 'budget' : unanswered[purpose];
+      const late = because !== 'budget' && healingLeft(debate) === 0 ? `${lateWords(debate)}: ` : '';
+      return giveUp(draft, because, `no ${purpose}: ${late}${outcome.code}: ${outcome.message}`);
     }
     case 'diagnosis':
       if (purpose !== 'diagnosis') return unusable(draft, purpose, ['a repair was asked for; got a diagnosis']);

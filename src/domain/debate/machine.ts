@@ -24,6 +24,8 @@ export const debateEventNames = [
   'VALIDATED',
   'REPAIRED',
   'GIVEN_UP',
+  'HEALTHY',
+  'UNHEALTHY',
   'ROLLED_BACK',
   'CLOSED',
   'STORED',
@@ -54,6 +56,7 @@ export type DebateActionName =
   | 'take_snapshot'
   | 'run_tasks'
   | 'validate'
+  | 'check_health'
   | 'ask_diagnosis'
   | 'stop'
   | 'roll_back'
@@ -83,6 +86,8 @@ export interface DebateFacts {
   valid: boolean;
   /** A task failed, and max_repairs allows another try. */
   mayRepair: boolean;
+  /** The request declares a health check, and there is time for it. */
+  checksHealth: boolean;
   /** It was cancelled, or no task could be run at all: then it ends as if it had never been decided. */
   aborts: boolean;
   /** People have answered, or tasks have run: an end without a decision is recorded, too. */
@@ -101,6 +106,7 @@ const snapshotTaken = guard('snapshot taken', (facts) => facts.snapshotTaken);
 const noSnapshot = guard('no snapshot', (facts) => !facts.snapshotTaken);
 const valid = guard('valid', (facts) => facts.valid);
 const mayRepair = guard('a task failed, repairs left', (facts) => facts.mayRepair);
+const checksHealth = guard('health check declared', (facts) => facts.checksHealth);
 const aborts = guard('cancelled, or no task could be run', (facts) => facts.aborts);
 const leavesEvidence = guard('people answered, or tasks ran', (facts) => facts.leavesEvidence);
 
@@ -182,8 +188,18 @@ export const debateMachine: Machine<DebateStateName, DebateEventName, DebateFact
     { from: 'EXECUTING', on: 'FAULT', guard: noSnapshot, to: 'ABORTED', actions: ['name_fault', 'emit_final'] },
     { from: 'EXECUTING', on: 'FAULT', to: 'ROLLING_BACK', actions: ['roll_back'] },
     { from: 'VALIDATING', on: 'VALIDATED', guard: valid, to: 'SUCCEEDED', actions: [] },
+    {
+      from: 'VALIDATING',
+      on: 'VALIDATED',
+      guard: [mayRepair, checksHealth],
+      to: 'SELF_HEALING',
+      actions: ['check_health'],
+    },
     { from: 'VALIDATING', on: 'VALIDATED', guard: mayRepair, to: 'SELF_HEALING', actions: ['ask_diagnosis'] },
     { from: 'VALIDATING', on: 'VALIDATED', to: 'ROLLING_BACK', actions: ['roll_back'] },
+    // The requester's own word that the task need not have succeeded.
+    { from: 'SELF_HEALING', on: 'HEALTHY', to: 'SUCCEEDED', actions: [] },
+    { from: 'SELF_HEALING', on: 'UNHEALTHY', to: 'SELF_HEALING', actions: ['ask_diagnosis'] },
     {
       from: 'SELF_HEALING',
       on: 'REPAIRED',

@@ -1,6 +1,7 @@
 import { isRolledBack } from './rollback.js';
 import { nextTask } from './execution.js';
 import { useGate } from './gate.js';
+import { checkState } from './health.js';
 import { repairState } from './healing.js';
 import type { DebateEventName } from './machine.js';
 import { speakerIn } from './roles.js';
@@ -53,6 +54,10 @@ export const nextEvent = (debate: DebateState): DebateEventName | null => {
     case 'VALIDATING':
       return 'VALIDATED';
     case 'SELF_HEALING': {
+      // What a repair of before had come to says nothing while its failure is checked.
+      if (pending?.type === 'check_health') return null;
+      const check = checkState(debate);
+      if (check !== null) return check === 'healthy' ? 'HEALTHY' : 'UNHEALTHY';
       const repair = repairState(debate);
       return repair === 'ready' ? 'REPAIRED' : repair === 'given_up' ? 'GIVEN_UP' : null;
     }

@@ -8,10 +8,11 @@ import { type DebateDraft, say, stop, want } from './draft.js';
 import { aborts } from './execution.js';
 import { openGate, requestApproval, useGate } from './gate.js';
 import { beginRepair, changeRepair } from './healing.js';
+import { beginCheck } from './health.js';
 import type { DebateActionName, DebateEventName } from './machine.js';
 import { roleOrder, speakerIn } from './roles.js';
 import { askRole } from './rounds.js';
-import { beginExecution, beginRollback, validate } from './running.js';
+import { beginExecution, beginRollback, isCommand, validate } from './running.js';
 import type { DebateState } from './state.js';
 
 /** Why what was done is taken back, in words. */
@@ -36,6 +37,7 @@ export const perform = (draft: DebateDraft, action: DebateActionName, on: Debate
         locks: setup.workspace.locks,
         sandbox: setup.sandbox,
         plan: setup.plan,
+        ...(setup.healing?.check && { check: setup.healing.check }),
       });
     case 'load_context':
       return want(draft, {
@@ -93,12 +95,14 @@ export const perform = (draft: DebateDraft, action: DebateActionName, on: Debate
       return beginExecution(draft);
     case 'validate':
       return validate(draft);
+    case 'check_health':
+      return beginCheck(draft);
     case 'ask_diagnosis':
       return beginRepair(draft);
     case 'stop':
       stop(draft);
-      // A task that runs is waited for until it has really stopped; nobody hears what else was under way.
-      if (debate.pending?.type !== 'run_task' || debate.state === 'ABORTED') debate.pending = null;
+      // A command that runs is waited for until it has really stopped; nobody hears what else was under way.
+      if (!isCommand(debate.pending) || debate.state === 'ABORTED') debate.pending = null;
       debate.ledger = endCall(debate.ledger, openCall(debate.ledger), noAmount);
       return;
     case 'roll_back':

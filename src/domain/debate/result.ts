@@ -1,6 +1,7 @@
 import type { DebateOutcome, DebateResult } from '../../contracts/debate-status.js';
 import { usd } from '../budget.js';
 import { aborts, executionReport } from './execution.js';
+import { isHealthy } from './health.js';
 import { needsHands, rollbackReport } from './rollback.js';
 import { type DebateState, memoryIdOf } from './state.js';
 
@@ -8,7 +9,7 @@ import { type DebateState, memoryIdOf } from './state.js';
 export const outcomeOf = (debate: DebateState): DebateOutcome => {
   if (debate.state === 'ABORTED' || aborts(debate)) return 'aborted';
   if (!debate.execution) return 'blocked';
-  if (debate.execution.valid) return 'succeeded';
+  if (debate.execution.valid || isHealthy(debate)) return 'succeeded';
   return needsHands(debate) ? 'rollback_incomplete' : 'rolled_back';
 };
 
@@ -19,6 +20,10 @@ const healed = ({ execution }: DebateState): string => {
     : `, after ${execution?.repairs.length} ${execution?.repairs.length === 1 ? 'repair' : 'repairs'}`;
 };
 
+/** Success by the health check is no success of the plan, and is not told as one. */
+const healthyReason = ({ execution }: DebateState, faults: string): string =>
+  `the health check found nothing to heal after task ${execution?.checks?.at(-1)?.failed_task ?? ''} had failed, so that what was done stays: ${faults}`;
+
 /** In a sentence, why it ended so. */
 export const reasonOf = (debate: DebateState): string => {
   const { decision, execution, error, cancelled } = debate;
@@ -27,6 +32,7 @@ export const reasonOf = (debate: DebateState): string => {
   const left = rollbackReport(debate)?.manual.join('; ') ?? '';
   switch (outcomeOf(debate)) {
     case 'succeeded':
+      if (isHealthy(debate)) return healthyReason(debate, faults);
       return execution?.done.length === 1
         ? `its one task succeeded, and what it declares holds${healed(debate)}`
         : `all ${execution?.done.length ?? 0} tasks succeeded, and what they declare holds${healed(debate)}`;

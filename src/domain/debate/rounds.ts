@@ -5,9 +5,9 @@ import { add, noAmount, usd } from '../budget.js';
 import { iso } from '../instant.js';
 import type { Amount } from '../session/setup.js';
 import { endCall, openCall, spentOf } from '../work-account.js';
-import { callOf } from './calls.js';
+import { type Asked, callOf } from './calls.js';
 import { type DebateDraft, say, want } from './draft.js';
-import type { AskOutcome, AskPurpose } from './effects.js';
+import type { AskOutcome } from './effects.js';
 import { planFaults } from './plan.js';
 import { reaskPrompt, statementPrompt } from './prompts.js';
 import type { CodedFault, FirstTry, StatementRecord } from './state.js';
@@ -18,11 +18,7 @@ export const spend = (amount: Amount): { tokens: number; usd: string } => ({
 });
 
 /** Calls a role, unless the budget refuses it. @returns why it is refused; null: it is under way */
-export const call = (
-  draft: DebateDraft,
-  role: Role,
-  asked: { purpose: AskPurpose; attempt: 1 | 2; prompt: string; instructions: string },
-): string | null => {
+export const call = (draft: DebateDraft, role: Role, asked: Asked): string | null => {
   const { debate, now } = draft;
   const made = callOf(debate, role, asked);
   if ('ask' in made) {

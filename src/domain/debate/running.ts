@@ -1,12 +1,15 @@
 import type { RollbackReport, TaskReport } from '../../contracts/execution.js';
 import { iso } from '../instant.js';
-import { timeLeftOf, timeRefusal } from '../work-account.js';
+import { timeRefusal } from '../work-account.js';
+import type { CommandEnd } from './effects.js';
 import { changeRepair } from './healing.js';
+import { takeHealth } from './health.js';
 import { type DebateDraft, say, want } from './draft.js';
 import { lostReport, nextTask, openExecution, ranNothing, validated, withReport } from './execution.js';
 import { nextUndo, openRollback, rollbackReport, withUndone } from './rollback.js';
 import { inWords, vetoing } from './scan.js';
-import type { CodedFault, DebateState } from './state.js';
+import type { CodedFault, DebateState, Pending } from './state.js';
+import { timedTask } from './timed-task.js';
 import type { Task } from '../../contracts/plan.js';
 
 const workspaceOf = ({ workspace, setup }: DebateState): string => workspace ?? setup.workspace.path;
@@ -45,13 +48,6 @@ const isLate = ({ debate }: DebateDraft): boolean => {
   return late !== null;
 };
 
-/** A task has at most what is left of the time of the budget. */
-const timedTask = (task: Task, leftMs: number | null): { task: Task; leftMs?: number } => {
-  if (leftMs === null) return { task };
-  const { limits } = task;
-  return { task: { ...task, limits: { ...limits, timeout_ms: Math.min(limits.timeout_ms, leftMs) } }, leftMs };
-};
-
 /** Starts the next task of the round, if there is one. */
 const runNext = (draft: DebateDraft): void => {
   const { debate, now } = draft;
@@ -59,7 +55,7 @@ const runNext = (draft: DebateDraft): void => {
   const task = execution && nextTask(execution);
   if (!execution || !task || isLate(draft)) return;
   const { round } = execution;
-  const timed = timedTask(task, timeLeftOf(debate.ledger, debate.steppedAt));
+  const timed = timedTask(debate, task);
   want(draft, { type: 'run_task', workspace: workspaceOf(debate), sandbox: setup.sandbox, ...timed, round });
   say(draft, { event: 'task', data: { at: iso(now), stage: 'started', task_id: task.task_id, round } });
 };
@@ -74,6 +70,12 @@ export const takeReport = (draft: DebateDraft, report: TaskReport): void => {
   say(draft, { event: 'task', data: { at: iso(now), stage: 'ended', report: { ...report, round: execution.round } } });
   if (debate.state === 'EXECUTING') runNext(draft);
   else beginUndoing(draft);
+};
+
+/** The health check has ended; one that was cancelled is waited for. */
+export const takeCheck = (draft: DebateDraft, ended: CommandEnd): void => {
+  takeHealth(draft, ended);
+  if (draft.debate.state === 'ROLLING_BACK') beginUndoing(draft);
 };
 
 /** No worker can say what became of a task: it counts as failed, unless it was refused before it could run. */
@@ -93,12 +95,16 @@ export const validate = (draft: DebateDraft): void => {
   if (debate.execution.valid && debate.execution.repairs.at(-1)?.tasks) changeRepair(draft, { healed: true });
 };
 
-/** ROLLING_BACK begins. A task that still runs is waited for first: nothing is undone beside it. */
+/** Whether a command runs in the workspace that changes what is there, or may. */
+export const isCommand = (pending: Pending | null): boolean =>
+  pending?.type === 'run_task' || pending?.type === 'check_health';
+
+/** ROLLING_BACK begins. A command that still runs is waited for first: nothing is undone beside it. */
 export const beginRollback = (draft: DebateDraft, why: string): void => {
   const { debate, now } = draft;
   if (debate.execution && debate.execution.valid === null) debate.execution = validated(debate.execution);
   say(draft, { event: 'rollback', data: { at: iso(now), stage: 'started', why, report: null } });
-  if (debate.pending?.type !== 'run_task') beginUndoing(draft);
+  if (!isCommand(debate.pending)) beginUndoing(draft);
 };
 
 const beginUndoing = (draft: DebateDraft): void => {

@@ -7,6 +7,7 @@ import type { Operator } from '../session/setup.js';
 import { shapedInstructions } from '../template.js';
 import { workLimits } from '../work-account.js';
 import { approvalFields, approvalTerms } from './approval-terms.js';
+import { presetHealing } from './health-check.js';
 import { builtInInstructions } from './roles.js';
 import type { DebateSetup, RoleSetup } from './setup.js';
 
@@ -72,6 +73,7 @@ export const setUpDebate = (
     limits: request.limits,
     sandbox: request.sandbox,
     approval: request.approval,
+    healing: request.healing ?? { timeout_ms: presetHealing.healingMs },
     plan: request.plan ?? { tasks: [] },
     budget: workLimits(request.budget),
     passesArePaid: true,

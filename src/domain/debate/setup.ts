@@ -1,4 +1,4 @@
-import type { DebateLimits, Locks, Role } from '../../contracts/debate.js';
+import type { DebateLimits, Healing, Locks, Role } from '../../contracts/debate.js';
 import type { SandboxOptions } from '../../contracts/execution.js';
 import type { ApprovalPolicy } from '../../contracts/feedback.js';
 import type { Plan } from '../../contracts/plan.js';
@@ -35,6 +35,8 @@ export interface DebateSetup {
   limits: DebateLimits;
   sandbox: SandboxOptions;
   approval: ApprovalPolicy;
+  /** Left out: it began before healing had a time of its own, or a check. */
+  healing?: Healing;
   /** The plan to start from; no tasks: the solution role proposes the first. */
   plan: Plan;
   budget: WorkLimits;

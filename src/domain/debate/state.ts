@@ -10,7 +10,7 @@ import type {
   Statement,
   Vote,
 } from '../../contracts/debate-status.js';
-import type { RollbackReport, TaskReport } from '../../contracts/execution.js';
+import type { HealthReport, RollbackReport, TaskReport } from '../../contracts/execution.js';
 import type { Approval } from '../../contracts/feedback.js';
 import type { Finding } from '../../contracts/finding.js';
 import type { MemoryContext, MemoryReport, Tag } from '../../contracts/memory.js';
@@ -71,6 +71,8 @@ export interface Execution {
   /** In order of success, over all rounds: the undo stack. */
   done: DoneTask[];
   reports: TaskReport[];
+  /** What the health check said after a failure, in order; left out: it was never run. */
+  checks?: HealthReport[];
   snapshot: { snapshot: string; digest: string } | null;
   /** sha256 of the commands of every plan that was tried, so that none is tried twice. */
   tried: string[];
@@ -130,6 +132,8 @@ export interface DebateState extends HasTenantWaits {
   comment: { by: string; text: string; pass: number } | null;
   execution: Execution | null;
   rollback: Rollback | null;
+  /** When the diagnosis was first asked for, of the healing that is under way or was last; left out: of none. */
+  healingSince?: number;
   /** Calls of each role that have ended. */
   calls: Record<Role, number>;
   usage: Record<Role, Amount>;

@@ -1,6 +1,7 @@
 import type { TraceRecord } from '../../contracts/memory.js';
 import type { Plan } from '../../contracts/plan.js';
 import { iso } from '../instant.js';
+import { isHealthy } from './health.js';
 import { rollbackReport } from './rollback.js';
 import { eloChanges } from './ratings.js';
 import { outcomeOf, reasonOf } from './result.js';
@@ -10,8 +11,15 @@ import { type DebateState, memoryIdOf } from './state.js';
 const cut = (text: string): string => (text.length > 10_000 ? `${text.slice(0, 9_999)}…` : text);
 
 /** What was run in the end, repairs included; else what was judged. */
-const lastPlan = ({ plan, execution }: DebateState): Plan =>
-  execution?.valid ? { tasks: execution.done.map(({ task }) => task) } : plan;
+const lastPlan = (debate: DebateState): Plan => {
+  const { plan, execution } = debate;
+  const done = (execution?.done ?? []).map(({ task }) => task);
+  if (execution?.valid) return { tasks: done };
+  // What a health check let stand is as much of the plan as was to be run last.
+  return execution && isHealthy(debate)
+    ? { tasks: [...done, ...execution.tasks.filter((task) => !done.includes(task))] }
+    : plan;
+};
 
 /** What is remembered of a debate that is over but for its memory (spec 02 "Memory"); the same at every replay. */
 export const traceOf = (debate: DebateState, now: number): TraceRecord => {
@@ -29,7 +37,8 @@ export const traceOf = (debate: DebateState, now: number): TraceRecord => {
     decision: decision?.decision ?? 'REJECT',
     consensus: debate.consensus,
     passes: Math.max(1, debate.pass),
-    verified: outcome === 'succeeded',
+    // A health check says that nothing is broken, not that the tasks did what they were meant to.
+    verified: outcome === 'succeeded' && execution?.valid === true,
     summary: cut(reasonOf(debate)),
     plan: lastPlan(debate),
     votes: debate.votes.map(({ role, persona_id, stance, confidence, weight }) => ({

@@ -4,7 +4,7 @@ import type { DebateState, Pending } from './state.js';
 
 const nameOf = (pending: Pending): string => {
   if (pending.type === 'ask') return pending.role;
-  if (pending.type === 'run_task' || pending.type === 'undo_task') return pending.task.task_id;
+  if ('task' in pending && typeof pending.task === 'object') return pending.task.task_id;
   return pending.type;
 };
 
@@ -17,6 +17,8 @@ const errorOf = (event: DebateEvent): string | null => {
     case 'ANSWER':
       if (event.outcome.outcome === 'failed') return event.outcome.message;
       return event.outcome.outcome === 'unreadable' ? event.outcome.faults.join('; ') : null;
+    case 'HEALTH':
+      return event.ended.outcome === 'succeeded' ? null : (event.ended.reason ?? event.ended.outcome);
     case 'TASK':
       return event.report.outcome === 'succeeded' ? null : (event.report.reason ?? event.report.outcome);
     default:

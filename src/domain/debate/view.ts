@@ -33,6 +33,7 @@ export const debateStatus = (debate: DebateState): DebateStatus => {
     workspace: { path: debate.workspace ?? setup.workspace.path, locks: setup.workspace.locks },
     limits: setup.limits,
     sandbox: setup.sandbox,
+    ...(setup.healing && { healing: setup.healing }),
     roles: roleOrder.map((role) => {
       const { personaId, adapterName } = setup.roles[role];
       return {
@@ -104,6 +105,9 @@ export const debateDetails = (debate: DebateState): string => {
     for (const { task_id: id, round, outcome, reason } of report.tasks) {
       lines.push(`| ${id} | ${round} | ${outcome} | ${short(reason ?? '')} |`);
     }
+  }
+  for (const { failed_task: failed, healthy, reason } of report?.checks ?? []) {
+    lines.push('', `Health check after ${failed}: ${healthy ? 'nothing to heal' : short(reason ?? 'not healthy')}`);
   }
   if (result) lines.push('', `${result.decision ?? 'no decision'}, ${result.outcome}: ${short(result.reason)}`);
   if (error) lines.push('', `${error.code}: ${short(error.message)}`);

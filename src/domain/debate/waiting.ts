@@ -34,6 +34,8 @@ const ofEffect = (pending: Pending): { detail: string; who: string } => {
       return { detail: 'the workspace is being snapshotted, as soon as no other work changes it', who: worker };
     case 'run_task':
       return { detail: `task ${pending.task.task_id} runs`, who: 'the task, its time limit, or a cancel' };
+    case 'check_health':
+      return { detail: 'the health check runs', who: 'the check, its time limit, or a cancel' };
     case 'undo_task':
       return { detail: `task ${pending.task.task_id} is being undone`, who: 'the undo, or its time limit' };
     case 'restore_snapshot':

@@ -19,7 +19,7 @@ const models = new Set([
   'scoreFanIn',
   'report',
 ]);
-const commands = new Set(['runTask', 'undoTask']);
+const commands = new Set(['runTask', 'undoTask', 'checkHealth']);
 const people = new Set(['answer', 'feedback', 'frames']);
 
 const partOf = (name: string): StoryEntry['part'] =>

@@ -1,5 +1,6 @@
 import type { Finding } from '../../contracts/finding.js';
-import type { Plan, Task } from '../../contracts/plan.js';
+import type { HealthCheck, Plan, Task } from '../../contracts/plan.js';
+import { checkTask } from '../debate/health-check.js';
 import { scan } from './scan.js';
 
 export type { Rule } from './rule.js';
@@ -9,10 +10,14 @@ export { rules } from './scan.js';
  * The static rule scan of spec 02 "Decision": what the commands of a plan would do that no plan may. Nothing is run, no file is
  * read; the same plan has the same findings, in the order of its tasks, the most confident of each task first.
  * @param workspace absolute path of the folder that commands may write in
+ * @param check what is run when a task has failed: read and judged with the plan, as `health check`
  * @param before tasks that have been run there already: what they wrote may be what the plan runs; none of them is judged again
  */
-export const scanPlan = (plan: Plan, workspace: string, before: readonly Task[] = []): Finding[] =>
-  scan(plan.tasks, workspace, before);
+export const scanPlan = (
+  plan: Plan,
+  workspace: string,
+  { before = [], check }: { before?: readonly Task[] | undefined; check?: HealthCheck | undefined } = {},
+): Finding[] => scan([...plan.tasks, ...(check ? [checkTask(check)] : [])], workspace, before);
 
 /** Findings of one task and of its undo (`t1` and `t1.undo`). */
 export const scanTask = (task: Task, workspace: string): Finding[] => scan([task], workspace, []);

@@ -19,6 +19,7 @@ const says = (position: string, more = ''): OpenDebateBody['roles']['analyst'] =
 export const openDebateExample: OpenDebateBody = {
   task: 'Add an index to orders',
   workspace: { path: '/srv/projects/shop' },
+  healing: { check: { argv: ['npm', 'run', 'health'] } },
   roles: {
     analyst: says('The query on customer_id is slow.'),
     solution: says('One migration.', ',"plan":{"tasks":[{"task_id":"t1","argv":["npm","run","migrate"]}]}'),
@@ -69,6 +70,10 @@ export const debateStatusExample: DebateStatus = {
     answer_timeout_ms: 120_000,
   },
   sandbox: { backend: 'auto', network: false },
+  healing: {
+    check: { argv: ['npm', 'run', 'health'], cwd: '.', env: {}, stdin: '', timeout_ms: 30_000 },
+    timeout_ms: 300_000,
+  },
   roles: roles.map((role) => ({
     role,
     persona_id: role,

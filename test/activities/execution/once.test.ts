@@ -43,6 +43,23 @@ describe('a task that has ended', () => {
     expect(linesOf(room)).toEqual(['ran', 'undone']);
   });
 
+  test('is not run for the health check that has the same command, which is run once in each round', async () => {
+    const room = createRoom();
+    await createRig({}, room).run(counting);
+    const checked = await createRig({}, room).check(counting);
+    expect(checked).toMatchObject({ outcome: 'succeeded', reason: null, command: { stdout_tail: 'once\n' } });
+    expect(await createRig({}, room).check(counting)).toEqual(checked);
+    await createRig({}, room).check(counting, { round: 1 });
+    expect(linesOf(room)).toEqual(['ran', 'ran', 'ran']);
+  });
+
+  test('and is a health check that the runner refuses, never begins', async () => {
+    const rig = createRig();
+    const refused = await rig.check(shellTask('touch count; docker run --privileged alpine'));
+    expect(refused).toMatchObject({ outcome: 'failed', command: null, reason: expect.stringMatching(/^Refused with/) });
+    expect(linesOf(rig)).toEqual([]);
+  });
+
   test('and failed is not run again either', async () => {
     const room = createRoom();
     const failing = shellTask('echo ran >> count; exit 1');

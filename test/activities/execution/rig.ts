@@ -47,6 +47,8 @@ export const createRig = (parts: Partial<ExecutionParts> = {}, room: Room = crea
     inputOf,
     run: async (task: Task, given: Partial<TaskInput> = {}, until: AbortSignal = signal) =>
       await execution.runTask(inputOf(task, given), until),
+    check: async (task: Task, given: Partial<TaskInput> = {}) =>
+      await execution.checkHealth(inputOf(task, given), signal),
     undo: async (task: Task, given: Partial<TaskInput> = {}) => await execution.undoTask(inputOf(task, given), signal),
   };
 };

@@ -139,15 +139,20 @@ describe('a debate, whatever happens to it,', () => {
     });
   });
 
-  test('succeeds only with every task of a plan that has some', () => {
+  test('succeeds only with every task of a plan that has some, or by a health check after a failure', () => {
     always((play) => {
       const { execution } = play.debate;
       const isWhole =
         execution !== null &&
         execution.done.length > 0 &&
         execution.tasks.every(({ task_id: id }) => execution.done.some(({ task }) => task.task_id === id));
-      if (play.result.outcome === 'succeeded') expect(isWhole).toBe(true);
-      expect(play.result.report?.valid ?? false).toBe(play.result.outcome === 'succeeded');
+      const { checks = [], valid = false } = play.result.report ?? {};
+      const isHealthy = checks.at(-1)?.healthy === true;
+      if (play.result.outcome === 'succeeded') expect(isWhole !== isHealthy).toBe(true);
+      if (isHealthy) expect(play.debate.cancelled || play.result.outcome === 'succeeded').toBe(true);
+      expect(valid).toBe(play.result.outcome === 'succeeded' && !isHealthy);
+      for (const { trace } of play.effects.flatMap((effect) => (effect.type === 'store_trace' ? [effect] : [])))
+        expect(trace.verified).toBe(valid);
     });
   });
 
@@ -206,8 +211,13 @@ describe('a debate, whatever happens to it,', () => {
       for (const { before, after, effects } of moments) {
         const begun = effects.filter((effect) => 'id' in effect);
         expect(begun.length).toBeLessThanOrEqual(1);
-        // Nothing is begun beside a task that runs: a cancel waits until it has ended.
-        if (after.cancelled && !before.cancelled && before.pending?.type === 'run_task') {
+        if (after.pending?.type === 'check_health') expect(['SELF_HEALING', 'ROLLING_BACK']).toContain(after.state);
+        // Nothing is begun beside a command that runs: a cancel waits until it has ended.
+        if (
+          after.cancelled &&
+          !before.cancelled &&
+          (before.pending?.type === 'run_task' || before.pending?.type === 'check_health')
+        ) {
           expect([begun, after.pending]).toEqual([[], before.pending]);
         }
       }

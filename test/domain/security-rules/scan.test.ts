@@ -27,7 +27,7 @@ describe('the static scan', () => {
     ['is harmless, whatever was done before', 'rm -rf /home', 'npm test', []],
   ])('judges what %s', (_, before, now, expected) => {
     const tasks = (line: string) => planOf({ argv: argvOf(line) });
-    const ids = ruleIds(scanPlan(tasks(now), workspace, tasks(before).tasks));
+    const ids = ruleIds(scanPlan(tasks(now), workspace, { before: tasks(before).tasks }));
     expect(ids).toEqual(expected.length === 0 ? [] : expect.arrayContaining(expected));
   });
 
