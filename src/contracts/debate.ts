@@ -10,7 +10,7 @@ import { sandboxOptionsSchema } from './execution.js';
 import { approvalPolicySchema } from './feedback.js';
 import { healthCheckSchema, planSchema } from './plan.js';
 import { templateSchema } from './template.js';
-import { startCommon, startedSchema, shareSchema, timedBudgetSchema } from './work.js';
+import { startCommon, startedSchema, shareSchema, timedBudgetSchema, workerPathSchema } from './work.js';
 
 /** In the order in which they speak (spec 02 "Rounds"). */
 export const roles = ['analyst', 'solution', 'critic', 'security', 'optimizer'] as const;
@@ -102,12 +102,7 @@ export const openDebateSchema = z
     task: z.string().trim().min(1, 'must say what is to be done').max(100_000),
     workspace: z
       .strictObject({
-        path: z
-          .string()
-          .min(1)
-          .max(4_096)
-          .refine((path) => path.startsWith('/'), 'must be an absolute path on the worker')
-          .meta({ description: 'The folder that tasks work in, on the worker.' }),
+        path: workerPathSchema.meta({ description: 'The folder that tasks work in, on the worker.' }),
         locks: locksSchema.prefault({}),
       })
       .meta({ id: 'DebateWorkspace' }),

@@ -3,7 +3,7 @@ import { definitionFaults } from '../domain/run/definition.js';
 import { approvalPolicySchema, feedbackOptionBodySchema } from './feedback.js';
 import { sandboxOptionsSchema } from './execution.js';
 import { taskSchema } from './plan.js';
-import { startCommon, startedSchema, timedBudgetSchema } from './work.js';
+import { startCommon, startedSchema, timedBudgetSchema, workerPathSchema } from './work.js';
 
 export const runStepKinds = ['session', 'debate', 'fan-out', 'refinement', 'team', 'command', 'gate'] as const;
 export type RunStepKind = (typeof runStepKinds)[number];
@@ -99,16 +99,10 @@ export const runPhaseSchema = z
   })
   .meta({ id: 'RunPhase' });
 
-const pathSchema = z
-  .string()
-  .min(1)
-  .max(4_096)
-  .refine((path) => path.startsWith('/'), 'must be an absolute path on the worker');
-
 export const runWorkspaceSchema = z
   .strictObject({
-    path: pathSchema.optional().meta({ description: 'A folder that the run works in a copy of.' }),
-    repo: pathSchema.optional().meta({ description: 'A git repository that the run works in a worktree of.' }),
+    path: workerPathSchema.optional().meta({ description: 'A folder that the run works in a copy of.' }),
+    repo: workerPathSchema.optional().meta({ description: 'A git repository that the run works in a worktree of.' }),
     branch: z
       .string()
       .regex(

@@ -5,7 +5,7 @@ import { adapterSchema } from './adapter.js';
 import { sandboxOptionsSchema } from './execution.js';
 import { approvalPolicySchema } from './feedback.js';
 import { templateSchema } from './template.js';
-import { maxSecondsSchema, startCommon, startedSchema, timedBudgetSchema } from './work.js';
+import { maxSecondsSchema, startCommon, startedSchema, timedBudgetSchema, workerPathSchema } from './work.js';
 
 /** Agents that one team may have at a time, ended ones that nobody has cleaned up included. */
 export const maxTeamAgents = 1_000;
@@ -172,12 +172,7 @@ export type LiteAgentBody = z.infer<typeof liteAgentSchema>;
 /** A folder in which all agents of a team work, in place of one for each. */
 export const teamWorkspaceSchema = z
   .strictObject({
-    path: z
-      .string()
-      .min(1)
-      .max(4_096)
-      .refine((path) => path.startsWith('/'), 'must be an absolute path on the worker')
-      .meta({ description: 'The folder, on the worker; PARLEY_WORKSPACES says where it may lie.' }),
+    path: workerPathSchema.meta({ description: 'The folder, on the worker; PARLEY_WORKSPACES says where it may lie.' }),
     read_only: z.boolean().default(false).meta({
       description: 'true: agents list, read and search in it; nobody writes files or runs commands there.',
     }),

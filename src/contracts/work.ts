@@ -25,6 +25,13 @@ export const tenantSchema = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be 1 to 64 letters, digits, ".", "_" or "-"');
 
+/** A folder on the worker, by its whole path. */
+export const workerPathSchema = z
+  .string()
+  .min(1)
+  .max(4_096)
+  .refine((path) => path.startsWith('/'), 'must be an absolute path on the worker');
+
 export const budgetSchema = z
   .strictObject({
     max_tokens: z.number().int().min(0).optional(),
