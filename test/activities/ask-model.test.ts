@@ -1,15 +1,14 @@
-import { SpanStatusCode, trace } from '@opentelemetry/api';
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { SpanStatusCode } from '@opentelemetry/api';
 import { ActivityCancellationDetails } from '@temporalio/common';
 import { Registry } from 'prom-client';
 import type { AskModelInput } from '../../activities/ask-model.js';
 import { createWorkMetrics } from '../../activities/metrics.js';
 import { adapterSchema } from '../../src/contracts/adapter.js';
-import { spanIds } from '../../src/tracing.js';
 import { contextMessage } from '../support/agent-messages.js';
 import { type ModelServer, startModelServer } from '../support/model-server.js';
 import type { AdapterInput } from './adapters/agents.js';
 import { askingAgents, inputOf, said, script } from './asked-model.js';
+import { useSpans } from '../support/spans.js';
 
 let models: ModelServer;
 const { start, askAgent } = askingAgents();
@@ -339,16 +338,7 @@ describe('the metrics of calls', () => {
 });
 
 describe('the spans of a call', () => {
-  const exporter = new InMemorySpanExporter();
-  beforeAll(() => {
-    const provider = new BasicTracerProvider({
-      spanProcessors: [new SimpleSpanProcessor(exporter)],
-      idGenerator: spanIds,
-    });
-    trace.setGlobalTracerProvider(provider);
-  });
-  afterAll(() => trace.disable());
-  beforeEach(() => exporter.reset());
+  const exporter = useSpans();
 
   test("are one by the agent's role, and in it that of the model", async () => {
     models.mock.onMessage('Which colour?', { content: 'blue', usage: { prompt_tokens: 100, completion_tokens: 20 } });

@@ -1,23 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { hashingEmbedder } from '../../activities/memory/hashing-embedder.js';
-import { createMemoryReader } from '../../activities/memory/reader.js';
-import { SqliteMemory } from '../../activities/memory/sqlite.js';
+import { memoryIn, readerOf } from '../activities/memory/stored.js';
 import { aFolder, aTrace, change, minute, shop, traceId } from '../activities/memory/traces.js';
 import { createRig } from '../gateway/rig.js';
 import { runCli } from '../support/run-cli.js';
 
 const folder = aFolder();
-const onError = (): undefined => undefined;
-const memory = new SqliteMemory(join(folder, 'memory.db'), { embedder: hashingEmbedder, onError });
-const reader = createMemoryReader({
-  dataFolder: folder,
-  mongodbUri: null,
-  embeddingModel: null,
-  environment: {},
-  onError,
-});
+const memory = memoryIn(folder);
+const reader = readerOf(folder);
 const server = createServer(createRig({ memory: reader }).app);
 let url = '';
 

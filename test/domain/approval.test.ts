@@ -11,6 +11,7 @@ import {
   useApproval,
   whoCanApprove,
 } from '../../src/domain/approval.js';
+import { oneOfAnybody } from '../support/approval-terms.js';
 
 const now = Date.parse('2026-11-20T10:00:00.000Z');
 const requestId = 'fr-20261120-0a1b2c';
@@ -24,13 +25,8 @@ const open = (over: Partial<OpenApproval> = {}): Approval =>
       prompt: 'Run this plan?',
       subject,
       policyVersion,
-      needed: 1,
-      approvers: null,
-      startedBy: null,
-      requiresAuthentication: false,
+      ...oneOfAnybody,
       timeoutMs: 1000,
-      escalateAfterMs: null,
-      escalateTo: [],
       ...over,
     },
     now,
@@ -413,16 +409,7 @@ describe('using an approval', () => {
 });
 
 describe('the terms of an approval', () => {
-  const terms = (over: Partial<OpenApproval>) => ({
-    needed: 1,
-    approvers: null,
-    startedBy: null,
-    requiresAuthentication: false,
-    timeoutMs: 1000,
-    escalateAfterMs: null,
-    escalateTo: [],
-    ...over,
-  });
+  const terms = (over: Partial<OpenApproval>) => ({ ...oneOfAnybody, timeoutMs: 1000, ...over });
 
   test.each<[string, Partial<OpenApproval>, string[]]>([
     ['one of anybody', {}, []],

@@ -7,6 +7,7 @@ import { askedNote, type Asks } from '../../src/domain/inbox/asks.js';
 import type { AskingKind } from '../../src/gateway/asking-kinds.js';
 import type { WorkItem, WorkList } from '../../src/contracts/work.js';
 import type { FeedbackPort, WaitingWork, WorkFilter, WorkIndex } from '../../src/gateway/work-port.js';
+import { oneOfAnybody } from '../support/approval-terms.js';
 
 const at = '2026-11-20T10:00:00.000Z';
 export const subject = { work_id: 'd1', tasks: [{ task_id: 't1', argv: ['true'] }] };
@@ -52,13 +53,7 @@ export class FakeAsking implements AskingKind, FeedbackPort, Pick<WorkIndex, 'wa
         prompt: `Run it? ${id}`,
         subject,
         policyVersion: 'test-1',
-        needed: 1,
-        approvers: null,
-        startedBy: null,
-        requiresAuthentication: false,
-        timeoutMs: null,
-        escalateAfterMs: null,
-        escalateTo: [],
+        ...oneOfAnybody,
         ...over,
       },
       this.tick(),

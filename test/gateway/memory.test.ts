@@ -1,21 +1,11 @@
-import { join } from 'node:path';
 import request from 'supertest';
-import { hashingEmbedder } from '../../activities/memory/hashing-embedder.js';
-import { createMemoryReader } from '../../activities/memory/reader.js';
-import { SqliteMemory } from '../../activities/memory/sqlite.js';
+import { memoryIn, readerOf } from '../activities/memory/stored.js';
 import { aFolder, aTrace, change, minute, shop, traceId } from '../activities/memory/traces.js';
 import { createRig } from './rig.js';
 
 const folder = aFolder();
-const onError = (): undefined => undefined;
-const reader = createMemoryReader({
-  dataFolder: folder,
-  mongodbUri: null,
-  embeddingModel: null,
-  environment: {},
-  onError,
-});
-const memory = new SqliteMemory(join(folder, 'memory.db'), { embedder: hashingEmbedder, onError });
+const reader = readerOf(folder);
+const memory = memoryIn(folder);
 const { app } = createRig({ memory: reader });
 
 beforeAll(async () => {
@@ -107,13 +97,7 @@ describe('memory asked with a key that belongs to a tenant', () => {
 
 describe('a gateway without its workers’ memory', () => {
   test('says where it is kept and what to set', async () => {
-    const away = createMemoryReader({
-      dataFolder: aFolder(),
-      mongodbUri: null,
-      embeddingModel: null,
-      environment: {},
-      onError,
-    });
+    const away = readerOf(aFolder());
     const { body } = await request(createRig({ memory: away }).app)
       .get('/v1/ratings')
       .expect(503);
@@ -122,10 +106,10 @@ describe('a gateway without its workers’ memory', () => {
 
   test('finds it once a worker has made it', async () => {
     const dataFolder = aFolder();
-    const later = createMemoryReader({ dataFolder, mongodbUri: null, embeddingModel: null, environment: {}, onError });
+    const later = readerOf(dataFolder);
     const { app: own } = createRig({ memory: later });
     await request(own).get('/v1/ratings').expect(503);
-    const made = new SqliteMemory(join(dataFolder, 'memory.db'), { embedder: hashingEmbedder, onError });
+    const made = memoryIn(dataFolder);
     await made.store(aTrace('a'));
     const { body } = await request(own).get('/v1/memory').expect(200);
     expect(found(body)).toEqual(['debate-a']);
@@ -135,11 +119,8 @@ describe('a gateway without its workers’ memory', () => {
 
   test('searches by words where it lacks the key of the embedding model', async () => {
     const heard: string[] = [];
-    const keyless = createMemoryReader({
-      dataFolder: folder,
-      mongodbUri: null,
+    const keyless = readerOf(folder, {
       embeddingModel: 'openai/text-embedding-3-small',
-      environment: {},
       onError: (_, what) => heard.push(what),
     });
     const { app: own } = createRig({ memory: keyless });

@@ -15,6 +15,7 @@ import { waitAnswer } from '../../src/domain/team/view.js';
 import { nextDue } from '../../src/domain/team/waits.js';
 import { deepFreeze } from './deep-freeze.js';
 import { given as anAnswer } from './given.js';
+import { oneOfAnybody } from './approval-terms.js';
 
 type Body = Partial<TeamAgentBody>;
 
@@ -40,15 +41,7 @@ export const teamSetup = (over: Partial<TeamSetup> = {}): TeamSetup => ({
   agents: [],
   liteAgents: [],
   budget: { maxTokens: null, maxUsdMicros: null },
-  approval: {
-    needed: 1,
-    approvers: null,
-    startedBy: null,
-    requiresAuthentication: false,
-    timeoutMs: null,
-    escalateAfterMs: null,
-    escalateTo: [],
-  },
+  approval: oneOfAnybody,
   ...over,
 });
 

@@ -1,7 +1,5 @@
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { trace } from '@opentelemetry/api';
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { ActivityCancellationDetails, CancelledFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { Registry } from 'prom-client';
@@ -12,8 +10,8 @@ import { fileTools } from '../../../activities/tools/files/index.js';
 import { createAgentTools } from '../../../activities/tools/index.js';
 import type { ToolCall, ToolSource } from '../../../activities/tools/port.js';
 import type { Json } from '../../../src/contracts/frames.js';
-import { spanIds } from '../../../src/tracing.js';
 import { rooms, toolCall } from './rig.js';
+import { useSpans } from '../../support/spans.js';
 
 const { folder, remove } = rooms();
 afterAll(remove);
@@ -239,15 +237,7 @@ describe('a call of a tool', () => {
 });
 
 describe('the span of a call of a tool', () => {
-  const exporter = new InMemorySpanExporter();
-  beforeAll(() => {
-    const provider = new BasicTracerProvider({
-      spanProcessors: [new SimpleSpanProcessor(exporter)],
-      idGenerator: spanIds,
-    });
-    trace.setGlobalTracerProvider(provider);
-  });
-  afterAll(() => trace.disable());
+  const exporter = useSpans();
 
   test('is named as the conventions say, and holds neither what was given nor what was answered', async () => {
     const { call, counter } = rig();
