@@ -58,33 +58,37 @@ describe('the budget of a tenant that was ended by hand', () => {
   test.each([
     ['begins anew with a warning where this version cannot replay its history', () => later, 0],
     ['begins with what it knew, and nothing is said, where this version can', () => current, 40],
-  ])('%s', async (_, version, spent) => {
-    const { taskQueue, logged, options } = installation();
-    const link = createBudgetLink(options);
-    const handle = temporal.client.workflow.getHandle(tenantBudgetId(taskQueue, 'acme'));
-    const statusOf = () => handle.query<TenantBudget>('status');
-    const first = await withWorker(taskQueue, version(), async () => {
-      await link.say(settings, { worker: 'w', settings, events: [spends40] });
-      // What was said is counted with all that came with it.
-      while ((await statusOf()).spent.tokens !== 40) await new Promise((resolve) => setTimeout(resolve, 20));
-      return (await handle.describe()).runId;
-    });
-    await handle.terminate('by hand');
-    const again = await withWorker(taskQueue, current, async () => {
-      await link.say(settings, { worker: 'w', settings, events: [] });
-      return await statusOf();
-    });
-    expect(again).toMatchObject({ spent: { tokens: spent }, limits: { max_tokens: 100 } });
-    const warning = {
-      about: { tenant: 'acme', run_id: first, ended_as: 'terminated', limits: settings, err: expect.any(Error) },
-      message:
-        'the budget of tenant acme begins anew, with nothing spent: what the one before had counted is lost, as this version cannot replay its history',
-    };
-    expect(logged).toEqual(
-      spent === 0 ? [expect.objectContaining({ ...warning, about: expect.objectContaining(warning.about) })] : [],
-    );
-    await handle.terminate('the test is over');
-  });
+  ])(
+    '%s',
+    async (_, version, spent) => {
+      const { taskQueue, logged, options } = installation();
+      const link = createBudgetLink(options);
+      const handle = temporal.client.workflow.getHandle(tenantBudgetId(taskQueue, 'acme'));
+      const statusOf = () => handle.query<TenantBudget>('status');
+      const first = await withWorker(taskQueue, version(), async () => {
+        await link.say(settings, { worker: 'w', settings, events: [spends40] });
+        // What was said is counted with all that came with it.
+        while ((await statusOf()).spent.tokens !== 40) await new Promise((resolve) => setTimeout(resolve, 20));
+        return (await handle.describe()).runId;
+      });
+      await handle.terminate('by hand');
+      const again = await withWorker(taskQueue, current, async () => {
+        await link.say(settings, { worker: 'w', settings, events: [] });
+        return await statusOf();
+      });
+      expect(again).toMatchObject({ spent: { tokens: spent }, limits: { max_tokens: 100 } });
+      const warning = {
+        about: { tenant: 'acme', run_id: first, ended_as: 'terminated', limits: settings, err: expect.any(Error) },
+        message:
+          'the budget of tenant acme begins anew, with nothing spent: what the one before had counted is lost, as this version cannot replay its history',
+      };
+      expect(logged).toEqual(
+        spent === 0 ? [expect.objectContaining({ ...warning, about: expect.objectContaining(warning.about) })] : [],
+      );
+      await handle.terminate('the test is over');
+    },
+    120_000,
+  );
 });
 
 describe('the governor of a provider that was ended by hand', () => {
@@ -112,5 +116,5 @@ describe('the governor of a provider that was ended by hand', () => {
     const { ran_until: until, paused_until: paused } = logged[0]!.about;
     expect(Date.parse(String(paused)) - Date.parse(String(until))).toBe(1_000 + 2_000);
     await handle.terminate('the test is over');
-  });
+  }, 120_000);
 });
