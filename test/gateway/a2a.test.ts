@@ -70,11 +70,12 @@ const answerOf = (task: Task) => task.artifacts[0]?.parts[0]?.content?.value as 
 const stateOf = ({ status }: Task) => TaskState[status?.state ?? 0];
 
 describe('Parley as an A2A agent', () => {
+  const environment = { PARLEY_MODELS: modelsFile(), PARLEY_TRUSTED_COMMANDS: '["cat"]' };
   let product: Product;
   let v1: Client;
   let v03: Client;
   beforeAll(async () => {
-    product = await startProduct({ PARLEY_MODELS: modelsFile(), PARLEY_TRUSTED_COMMANDS: '["cat"]' });
+    product = await startProduct(environment);
     v1 = await new ClientFactory().createFromUrl(product.url);
     const legacyCompat = { enabled: true };
     const old = (await (await fetch(`${product.url}/.well-known/agent-card.json`)).json()) as AgentCard & {
@@ -154,6 +155,28 @@ describe('Parley as an A2A agent', () => {
     await v1.cancelTask({ tenant: '', id, metadata: undefined });
     expect((await rest).at(-1)).toMatchObject({ value: { status: { state: TaskState.TASK_STATE_CANCELED } } });
     await expect(streamed(v1.resubscribeTask({ tenant: '', id }))).rejects.toThrow(/has ended/);
+  });
+
+  test('is followed on at another gateway, as after a restart, and known there by its message', async () => {
+    const messageId = randomUUID();
+    const stream = v1.sendMessageStream(asking('x', { model: 'silent', messageId }));
+    const first = (await stream.next()).value as StreamResponse;
+    const id = first.payload?.$case === 'task' ? first.payload.value.id : '';
+    const other = await startProduct(environment, product.taskQueue);
+    try {
+      const there = await new ClientFactory().createFromUrl(other.url);
+      const configuration = { acceptedOutputModes: [], taskPushNotificationConfig: undefined, returnImmediately: true };
+      const again = await send({ ...asking('x', { model: 'silent', messageId }), configuration }, there);
+      expect(again.id).toBe(id);
+      const followed = there.resubscribeTask({ tenant: '', id });
+      expect((await followed.next()).value).toMatchObject({ payload: { $case: 'task', value: { id } } });
+      const rests = Promise.all([streamed(stream), streamed(followed)]);
+      await there.cancelTask({ tenant: '', id, metadata: undefined });
+      for (const rest of await rests)
+        expect(rest.at(-1)).toMatchObject({ value: { status: { state: TaskState.TASK_STATE_CANCELED } } });
+    } finally {
+      await other.stop();
+    }
   });
 
   test('is itself an agent that a lane can ask', async () => {
