@@ -1,8 +1,11 @@
 import type { RefinementStatus } from '../../src/contracts/refinement-status.js';
 import type { TenantBudget } from '../../src/contracts/tenant-budget.js';
 import type { TimeUsed, Waiting } from '../../src/contracts/work.js';
+import { parleyTaskQueue } from '../../temporal/task-queue.js';
 import { aDebate, agrees, removeWorkspaces } from '../support/debate-bodies.js';
 import { aFanOut, anAgent, scripted, tasks } from '../support/fan-out-bodies.js';
+import { call, makeInstallation, until as untilAt } from '../support/installation.js';
+import { startOwnServer } from '../support/own-server.js';
 import { type Product, startProduct } from '../support/product.js';
 import { aRefinement } from '../support/refinement-bodies.js';
 import { aRun, debate as debateStep, refinement as refinementStep, team as teamStep } from '../support/run-bodies.js';
@@ -234,5 +237,42 @@ describe('work that waits for a person of its tenant', () => {
       () => statusOf('refinements', id),
       ({ lifecycle }) => lifecycle === 'completed',
     );
+  });
+});
+
+describe('a worker that is killed while work of it waits for a person of its tenant', () => {
+  test('loses nothing: another waits in its place, and the work goes on there once it has been given more', async () => {
+    const server = await startOwnServer();
+    const environment = {
+      PARLEY_TENANT_BUDGETS: JSON.stringify({ orphan: { max_tokens: 0, when_used_up: 'ask', lease_ms: 3_000 } }),
+    };
+    const killed = makeInstallation({
+      ...environment,
+      TEMPORAL_ADDRESS: process.env['TEST_TEMPORAL_ADDRESS'] ?? '',
+    });
+    let heir: Product | null = null;
+    try {
+      const first = await killed.start();
+      const body = aRefinement({ tenant: 'orphan', budget: { max_seconds: 300 }, versions: ['x'], critiques: [0.95] });
+      expect((await call(first.url, '/v1/refinements', { ...body, id: 'orphan' })).status).toBe(202);
+      const waits = ({ waiting }: RefinementStatus): boolean => waiting?.for === 'person';
+      const { waiting: before } = await untilAt<RefinementStatus>(first.url, '/v1/refinements/orphan', waits);
+      await killed.kill(first);
+      heir = await startProduct(environment, parleyTaskQueue);
+      // The call of the dead worker is forgotten with its lease; that of the one which waits now is another.
+      const isHeirs = ({ calls: { waiting } }: TenantBudget): boolean => waiting === 1;
+      const handle = heir.client.workflow.getHandle('orphan');
+      const attempts = async (): Promise<number> => (await handle.describe()).raw.pendingActivities?.[0]?.attempt ?? 0;
+      while ((await attempts()) < 2) await new Promise((resolve) => setTimeout(resolve, 200));
+      await untilAt<TenantBudget>(heir.url, '/v1/budgets/orphan', isHeirs);
+      expect((await heir.refinements.status('orphan')).waiting).toEqual(before);
+      await heir.post('/v1/budgets/orphan', { max_tokens: 1_000_000 });
+      const ended = await heir.refinements.until('orphan', ({ lifecycle }) => lifecycle !== 'running');
+      expect(ended).toMatchObject({ lifecycle: 'completed', result: { output: 'x' } });
+    } finally {
+      killed.remove();
+      await heir?.stop();
+      await server.stop();
+    }
   });
 });
