@@ -122,7 +122,7 @@ describe('agreement by', () => {
     );
     const { id } = await product.start({
       prompt: 'Which colour?',
-      lanes: [says('a', 'azure'), says('b', 'the colour of the sky', 1), says('c', 'red', 4)],
+      lanes: [says('a', 'azure'), says('b', 'the colour of the sky', 1), says('c', 'red', 14)],
       policy: { ...noEarlyExit, agreement: { method: 'judge', adapter: judge } },
     });
     const heard = await follow(`${product.url}/v1/sessions/${id}/events`);
