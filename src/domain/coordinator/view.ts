@@ -1,7 +1,7 @@
 import type { CoordinatorStateName, CoordinatorStatus } from '../../contracts/coordinator-status.js';
 import type { Lifecycle } from '../../contracts/work.js';
 import { shownId } from '../feedback-list.js';
-import { iso } from '../instant.js';
+import { viewEnd } from '../view-end.js';
 import { runOnWire } from './aggregate.js';
 import { promptOf } from './prompt.js';
 import { coordinatorIdOf } from './runs.js';
@@ -49,14 +49,7 @@ export const coordinatorStatus = (coordinator: CoordinatorState): CoordinatorSta
     result: coordinator.result,
     error: coordinator.error,
     spend: { tokens: 0, usd: '0' },
-    dropped_events: coordinator.dropped,
-    started_at: iso(coordinator.startedAt),
-    ended_at: coordinator.endedAt === null ? null : iso(coordinator.endedAt),
-    links: {
-      self: `/v1/coordinators/${setup.id}`,
-      events: `/v1/coordinators/${setup.id}/events`,
-      web_ui: setup.webUiUrl,
-    },
+    ...viewEnd('coordinators', coordinator),
   };
 };
 

@@ -1,8 +1,8 @@
 import type { RefinementStateName, RefinementStatus } from '../../contracts/refinement-status.js';
 import type { Lifecycle } from '../../contracts/work.js';
-import { iso } from '../instant.js';
 import { answerText } from '../text.js';
 import { spentOf, timeUsed } from '../work-account.js';
+import { inCell, viewEnd } from '../view-end.js';
 import { spend } from './calls.js';
 import { chosenVersion, scoredVersions } from './scores.js';
 import type { RefinementState } from './state.js';
@@ -53,20 +53,8 @@ export const refinementStatus = (refinement: RefinementState): RefinementStatus 
     error: refinement.error,
     spend: spend(spentOf(refinement.ledger)),
     ...(time && { time }),
-    dropped_events: refinement.dropped,
-    started_at: iso(refinement.startedAt),
-    ended_at: refinement.endedAt === null ? null : iso(refinement.endedAt),
-    links: {
-      self: `/v1/refinements/${setup.id}`,
-      events: `/v1/refinements/${setup.id}/events`,
-      web_ui: setup.webUiUrl,
-    },
+    ...viewEnd('refinements', refinement),
   };
-};
-
-const short = (text: string): string => {
-  const line = text.replace(/\s+/g, ' ').trim().replaceAll('|', '\\|');
-  return line.length > 160 ? `${line.slice(0, 157)}…` : line;
 };
 
 /** What Temporal's Web UI shows of a refinement, in markdown. */
@@ -81,10 +69,10 @@ export const refinementDetails = (refinement: RefinementState): string => {
     lines.push('', '| version | score | text | feedback |', '|---|---|---|---|');
     for (const { version, output, critique } of versions) {
       const score = critique ? critique.score.toFixed(2) : '';
-      lines.push(`| ${version} | ${score} | ${short(answerText(output))} | ${short(critique?.feedback ?? '')} |`);
+      lines.push(`| ${version} | ${score} | ${inCell(answerText(output))} | ${inCell(critique?.feedback ?? '')} |`);
     }
   }
-  if (result) lines.push('', `${result.reason}, version ${result.version}: ${short(result.why)}`);
-  if (error) lines.push('', `${error.code}: ${short(error.message)}`);
+  if (result) lines.push('', `${result.reason}, version ${result.version}: ${inCell(result.why)}`);
+  if (error) lines.push('', `${error.code}: ${inCell(error.message)}`);
   return lines.join('\n');
 };

@@ -4,6 +4,7 @@ import { iso } from '../instant.js';
 import { spend } from '../refinement/calls.js';
 import { inSeconds, spentOf, timeUsed } from '../work-account.js';
 import { isTerminal } from '../machine.js';
+import { inCell, viewEnd } from '../view-end.js';
 import { runMachine } from './machine.js';
 import { nextSteps } from './next-steps.js';
 import type { RunWorkspace, StepSetup } from './setup.js';
@@ -98,16 +99,8 @@ export const runStatus = (run: RunState): RunStatus => {
     error: run.error,
     spend: spend(spentOf(run.ledger)),
     ...(time && { time }),
-    dropped_events: run.dropped,
-    started_at: iso(run.startedAt),
-    ended_at: run.endedAt === null || run.isClosing ? null : iso(run.endedAt),
-    links: { self: `/v1/runs/${setup.id}`, events: `/v1/runs/${setup.id}/events`, web_ui: setup.webUiUrl },
+    ...viewEnd('runs', run.isClosing ? { ...run, endedAt: null } : run),
   };
-};
-
-const short = (text: string): string => {
-  const line = text.replace(/\s+/g, ' ').trim().replaceAll('|', '\\|');
-  return line.length > 160 ? `${line.slice(0, 157)}…` : line;
 };
 
 /** What Temporal's Web UI shows of a run, in markdown. */
@@ -117,7 +110,7 @@ export const runDetails = (run: RunState): string => {
   const time = timeOf(run);
   const done = steps.filter((step) => step.state === 'completed' || step.state === 'skipped').length;
   const lines = [
-    `**${state}**, work ${short(setup.workId)}, ${done} of ${steps.length} steps done, at ${stepName(currentStep(run))}`,
+    `**${state}**, work ${inCell(setup.workId)}, ${done} of ${steps.length} steps done, at ${stepName(currentStep(run))}`,
     ...(waiting ? [`Waiting for ${waiting.for}: ${waiting.detail}. Who can unblock: ${waiting.who_can_unblock}.`] : []),
     ...(time ? [`Time: ${inSeconds(time.elapsed_ms)} of ${inSeconds(time.max_ms)}.`] : []),
     '',
@@ -128,7 +121,7 @@ export const runDetails = (run: RunState): string => {
       return `| ${phase} | ${name} | ${work.kind} | ${record?.state ?? ''} | ${record?.attempts.length ?? 0} |`;
     }),
   ];
-  if (result) lines.push('', `${result.outcome}: ${short(result.reason)}`);
-  if (error) lines.push('', `${error.code}: ${short(error.message)}`);
+  if (result) lines.push('', `${result.outcome}: ${inCell(result.reason)}`);
+  if (error) lines.push('', `${error.code}: ${inCell(error.message)}`);
   return lines.join('\n');
 };

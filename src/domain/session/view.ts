@@ -6,6 +6,7 @@ import { answerOf, isRunning, type Lane } from '../lane.js';
 import type { Amount } from './setup.js';
 import { spent, type Session } from './state.js';
 import { describeWaiting } from '../waiting.js';
+import { viewEnd } from '../view-end.js';
 
 export const spend = (amount: Amount): Spend => ({ tokens: amount.tokens, usd: usd(amount.usdMicros) });
 
@@ -65,14 +66,7 @@ export const sessionStatus = (session: Session): SessionStatus => {
     result: session.result,
     error: session.error,
     spend: spend(spent(session)),
-    dropped_events: session.dropped,
-    started_at: iso(session.startedAt),
-    ended_at: session.endedAt === null ? null : iso(session.endedAt),
-    links: {
-      self: `/v1/sessions/${setup.id}`,
-      events: `/v1/sessions/${setup.id}/events`,
-      web_ui: setup.webUiUrl,
-    },
+    ...viewEnd('sessions', session),
   };
 };
 
