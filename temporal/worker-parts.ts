@@ -24,7 +24,7 @@ export interface WorkerParts
     Omit<FanOutPorts, 'agents' | 'bus' | 'metrics' | 'hostQueue'>,
     Omit<CallToolPorts, 'metrics' | 'hostQueue'> {
   /** The MCP servers that PARLEY_MCP_SERVERS names. */
-  mcp: Pick<McpServers, 'request'>;
+  mcp: Pick<McpServers, 'request' | 'has'>;
   close(): Promise<void>;
 }
 

@@ -95,8 +95,10 @@ export const createAgents = (options: AgentsOptions): Agents => {
         );
     }
   };
+  /** What is not there is refused without limits: a name out of a request would begin a governor. */
+  const isThere = (adapter: Adapter): boolean => adapter.kind !== 'mcp' || options.mcp?.has(adapter.server) === true;
   const governs = (adapter: Adapter): boolean =>
-    options.governor?.governs(providerOf(adapter), isModel(adapter)) === true;
+    isThere(adapter) && options.governor?.governs(providerOf(adapter), isModel(adapter)) === true;
   const admit = async ({ adapter, tenant, tier }: AgentRequest, call: Call, tokens: number): Promise<Admission> => {
     const { governor } = options;
     if (!governor || !governs(adapter)) return free;

@@ -10,6 +10,8 @@ import { type Call, failFrame, frameStream } from './frame-stream.js';
 
 /** The servers of the worker, by name. */
 export interface McpRequests {
+  /** Whether the operator has configured such a server. */
+  has(server: string): boolean;
   /** @throws ParleyError that says why there is no result; the signal's reason, and the server has been told then */
   request(server: string, tool: string, given: JsonObject, signal: AbortSignal): Promise<CallToolResult>;
 }

@@ -12,6 +12,8 @@ export { mcpServersIn, type McpServerSettings, readMcpServers } from './settings
 export interface McpServers {
   /** A source of tools for each. */
   sources: ToolSource[];
+  /** Whether such a server is configured. */
+  has(server: string): boolean;
   /**
    * @throws ParleyError not_found for a server that is not configured, else one that says why there is no result; the signal's
    * reason, and the server has been told then
@@ -40,6 +42,7 @@ export const openMcpServers = (
   const servers = settings.map((one) => new McpServer(one, environment, now));
   return {
     sources: servers.map(sourceOf),
+    has: (name) => servers.some((server) => server.name === name),
     request: async (name, tool, given, signal) => {
       const server = servers.find((one) => one.name === name);
       if (server) return await server.request(tool, given, signal);

@@ -103,6 +103,15 @@ describe('a tool of an MCP server as a lane', () => {
     await governed.close();
   });
 
+  test('of a server that is not there asks for no limits', async () => {
+    const admit = () => Promise.reject(new Error('asked'));
+    const close = () => Promise.resolve();
+    const governed = agentsOf({ mcp: servers, governor: { governs: () => true, admit, close } });
+    const { frames } = await ask(governed, tool('echo', { server: 'nobody' }));
+    expect(frames).toMatchObject([{ type: 'fail', code: 'EPROTO', message: expect.stringContaining('"nobody"') }]);
+    await governed.close();
+  });
+
   test('is told to stop when the lane ends before it', async () => {
     const lines = () =>
       readFileSync(logOf('own'), 'utf8')
