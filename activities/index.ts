@@ -6,6 +6,7 @@ import { type CallToolPorts, createToolActivities } from './call-tool.js';
 import { type CleanUpActivityPorts, createCleanUpActivities } from './clean-up-activities.js';
 import { type CoordinatorPorts, createCoordinatorActivities } from './coordinator-activities.js';
 import { createDebateActivities, type DebatePorts } from './debate-activities.js';
+import { createEndedWorkActivities } from './ended-work.js';
 import { createFanOutActivities, type FanOutPorts } from './fan-out-activities.js';
 import type { GroupPorts } from './group.js';
 import { createWorkMetrics, type WorkMetrics } from './metrics.js';
@@ -41,6 +42,7 @@ export const createActivities = (ports: ActivityPorts) => {
     ...createDebateActivities({ ...ports, metrics }),
     ...createRefinementActivities({ ...ports, metrics }),
     ...createFanOutActivities({ ...ports, metrics }),
+    ...createEndedWorkActivities(),
     ...createRunFolderActivities(ports),
     ...createCleanUpActivities(ports),
     ...createCoordinatorActivities(ports),

@@ -104,6 +104,12 @@ export const personWaits = proxyActivities<Pick<Activities, 'awaitBudget'>>({
   retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds' },
 });
 
+/** What became of work that was cancelled by itself; who has started it goes on without, where nobody can say. */
+export const endedWork = proxyActivities<Pick<Activities, 'statusOfWork'>>({
+  startToCloseTimeout: '30 seconds',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '5 seconds', maximumAttempts: 6 },
+});
+
 /** null: any worker will do. */
 type Queue = string | null;
 const on = (queue: Queue) => (queue === null ? {} : { taskQueue: queue });

@@ -1,4 +1,5 @@
 import {
+  CancellationScope,
   ChildWorkflowCancellationType,
   condition,
   continueAsNew,
@@ -51,7 +52,7 @@ import {
   wordQuery,
   wordSignal,
 } from './messages.js';
-import { actionsOn, foldersOn, tasksOn } from './options.js';
+import { actionsOn, endedWork, foldersOn, tasksOn } from './options.js';
 import { signalled } from './signalled.js';
 import { refusal, rootMessage, WorkLoop, type WorkKind } from './work.js';
 
@@ -85,6 +86,8 @@ export interface RunRun extends WorkState<RunState, RunEvent, RunEffect> {
 
 /** A run writes what people approved into the audit log once it has ended; one that began before there was this does not. */
 const auditedRuns = 'audited-runs';
+/** A run hears what work of a step used and waited that was cancelled by itself; one that did not ask replays so. */
+const hearsCancelled = 'hears-cancelled-steps';
 /** How long a command may take beyond its own time until it is given up from here. */
 const graceMs = 15_000;
 
@@ -209,8 +212,21 @@ export async function run(setup: RunSetup, carried?: RunRun | null, request?: Js
     } catch (error) {
       const status = statusIn(error);
       if (status) return endedOf(status);
-      if (isCancellation(error)) return { outcome: { outcome: 'stopped', usage: noAmount } };
+      if (isCancellation(error))
+        return (await heardOut(own.id)) ?? { outcome: { outcome: 'stopped', usage: noAmount } };
       throw error;
+    }
+  };
+
+  /** How work has ended that was cancelled by itself: its cancel carries neither what it used nor how long it waited. */
+  const heardOut = async (workId: string): Promise<Ended | null> => {
+    if (CancellationScope.current().consideredCancelled || !patched(hearsCancelled)) return null;
+    try {
+      const summary = 'what cancelled work used';
+      return endedOf((await endedWork.statusOfWork.executeWithOptions({ summary }, [{ workId }])) as StartedStatus);
+    } catch (error) {
+      log.warn('what cancelled work of a step used is not known', { workId, error: rootMessage(error) });
+      return null;
     }
   };
 

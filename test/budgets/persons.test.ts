@@ -70,7 +70,7 @@ let product: Product;
 const ids: Record<string, string> = {};
 beforeAll(async () => {
   const asks = { max_tokens: 100, when_used_up: 'ask' };
-  const tenants = [...kinds.map(tenantOf), 'ended', 'untimed', 'stopped'];
+  const tenants = [...kinds.map(tenantOf), 'a-step', 'ended', 'untimed', 'stopped'];
   product = await startProduct({
     PARLEY_TENANT_BUDGETS: JSON.stringify(Object.fromEntries(tenants.map((tenant) => [tenant, asks]))),
   });
@@ -113,6 +113,8 @@ describe('work whose time is limited and whose tenant asks a person for more', (
         ids[kind] = await start(path, body(tenantOf(kind)));
       }),
     );
+    ids['a step'] = await start('runs', aRun([refinementStep('write')], { tenant: 'a-step', budget }));
+    await isAsking('a-step');
     await Promise.all(
       kinds.map(async (kind) => {
         const [path] = waits[kind]!;
@@ -158,6 +160,14 @@ describe('work whose time is limited and whose tenant asks a person for more', (
     }
     const { items } = (await product.get('/v1/inbox?limit=100')).body as { items: { work_id: string }[] };
     expect(items.filter(({ work_id }) => Object.values(ids).includes(work_id))).toEqual([]);
+  });
+
+  test('that is cancelled by itself, as the step of a run, leaves what it waited on no time of that', async () => {
+    const { phases } = await product.runs.status(ids['a step']!);
+    await product.post(`/v1/refinements/${phases[0]!.steps[0]!.attempts[0]!.work_id}/cancel`);
+    const asked = await product.runs.until(ids['a step']!, ({ lifecycle }) => lifecycle !== 'running');
+    expect(asked).toMatchObject({ lifecycle: 'waiting', error: { code: 'EPREEMPT', step: 'write' } });
+    expect(asked.time?.elapsed_ms).toBeLessThan(maxSeconds * 1_000);
   });
 
   test.each(kinds)(

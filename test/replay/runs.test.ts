@@ -45,6 +45,11 @@ const stories: Record<string, Story> = {
     await product.runs.until(id, ({ phases }) => phases[0]?.steps[0]?.attempts[0]?.work_id != null);
     await product.post(`/v1/runs/${id}/cancel`);
   }),
+  'aborted-after-its-step-was-cancelled': story([session('slow', {}, 'late', 60_000)], async (product, id) => {
+    const began = await product.runs.until(id, ({ phases }) => phases[0]?.steps[0]?.attempts[0]?.work_id != null);
+    await product.post(`/v1/sessions/${began.phases[0]!.steps[0]!.attempts[0]!.work_id}/cancel`);
+    await answered('abort')(product, id);
+  }),
   'cancelled-while-it-asks': story([asks('sure')], async (product, id) => {
     await product.runs.until(id, paused);
     await product.post(`/v1/runs/${id}/cancel`);
