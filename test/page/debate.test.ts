@@ -91,6 +91,26 @@ describeDebatePageAlone('the page of a debate', () => {
     expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
   });
 
+  test('shows the health check that let a failure stand, and which task failed', async () => {
+    await start(
+      aDebate({
+        healing: { check: { argv: ['sh', '-c', 'cat a; echo "as it should be"'] } },
+        says: { solution: [proposes(sh('a', 'echo up > a'), sh('b', 'exit 3', { depends_on: ['a'] }))] },
+      }),
+    );
+    await outcome('Succeeded');
+    expect(await page.locator('.answer').textContent()).toContain('found nothing to heal after task b had failed');
+    await steps('Validation, failed', 'Repair healthy, done');
+    await task('b').getByText('failed', { exact: true }).waitFor();
+    const check = region('Execution').locator('.repair');
+    expect(await check.textContent()).toMatch(/Health check\s*healthy\s*Nothing to heal, though b failed\. Exit 0/);
+    expect(await check.textContent()).toContain('as it should be');
+    expect(await overflow()).toBeLessThanOrEqual(0);
+    expect(await poorContrast()).toEqual([]);
+    await page.getByText('Plan', { exact: true }).click();
+    await page.getByRole('group', { name: 'Command of the health check' }).waitFor();
+  });
+
   test('shows what a rollback could not take back, and what a person has to do', async () => {
     const id = await start(incomplete());
     await outcome('Rolled back in part');

@@ -148,6 +148,14 @@ describe('a cancel', () => {
     expect(play.audit.entries[0]).toMatchObject({ type: 'debate.decided', data: { decision: null, why: null } });
   });
 
+  test('is not what a sandbox does that fails once the plan is approved, but that leaves a record too', () => {
+    const play = approved().fault('unavailable', 'no sandbox is there');
+    expect(play.audit.entries.map(({ type }) => type)).toContain('approval.closed');
+    expect(play.audit.entries.at(-1)?.data).toMatchObject({ outcome: 'aborted', reason: 'unavailable: no sandbox is there' });
+    play.audited();
+    expect([play.state, play.debate.cancelled, play.debate.error?.code]).toEqual(['ABORTED', false, 'unavailable']);
+  });
+
   test('whose record cannot be written ends all the same, and says so', () => {
     const play = approved().cancel().fault();
     expect(play.state).toBe('ABORTED');
