@@ -151,7 +151,10 @@ describe('a cancel', () => {
   test('is not what a sandbox does that fails once the plan is approved, but that leaves a record too', () => {
     const play = approved().fault('unavailable', 'no sandbox is there');
     expect(play.audit.entries.map(({ type }) => type)).toContain('approval.closed');
-    expect(play.audit.entries.at(-1)?.data).toMatchObject({ outcome: 'aborted', reason: 'unavailable: no sandbox is there' });
+    expect(play.audit.entries.at(-1)?.data).toMatchObject({
+      outcome: 'aborted',
+      reason: 'unavailable: no sandbox is there',
+    });
     play.audited();
     expect([play.state, play.debate.cancelled, play.debate.error?.code]).toEqual(['ABORTED', false, 'unavailable']);
   });
