@@ -21,6 +21,7 @@ const Said = ({ agent, asked }) => {
     >`;
   if (state === 'RUNNING' && waiting?.for === 'budget')
     return html`<span class="conflict">waits for ${waiting.detail}</span>`;
+  if (state === 'RUNNING' && waiting?.for === 'person') return html`<span class="conflict">${waiting.detail}</span>`;
   if (state === 'RUNNING' || state === 'PAUSED')
     return html`<span class="stream-words">${ending(text || rest || '', 200) || 'nothing yet'}</span>`;
   if (!said) return '';

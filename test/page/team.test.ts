@@ -1,3 +1,4 @@
+import { answered, asker, askingTenant } from '../support/asking-tenant.js';
 import { calls, hangs, says } from '../support/team-bodies.js';
 import { describePage, expectComplaint, expectReadable, heading, page, product, region } from './product-page.js';
 
@@ -218,3 +219,17 @@ describePage('the page of a team', () => {
     expectComplaint('404');
   });
 });
+
+const ofAsker = (): void => {
+  test('says that its agent waits for whoever answers for the budget of its tenant', async () => {
+    const id = await start({ tenant: asker, budget: { max_seconds: 600 }, agents: [says('a', ['Here it is.'])] });
+    const words = '1 call waits for an answer whether tenant asker may use more';
+    await row('a').getByText(words, { exact: true }).waitFor();
+    await page.getByText(`${words}. Unblocked by whoever answers for its budget`).waitFor();
+    await expectReadable();
+    await answered(product);
+    await row('a').getByText('Here it is.').waitFor();
+    expect(await product.teams.status(id)).toMatchObject({ lifecycle: 'completed', tenant: asker });
+  });
+};
+describePage('the page of a team whose tenant is asked for more', ofAsker, { environment: askingTenant });
