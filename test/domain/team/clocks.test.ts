@@ -10,6 +10,7 @@ import { hasEnded, openTeamState } from '../../../src/domain/team/state.js';
 import { forkTeam } from '../../../src/domain/team/fork.js';
 import { shifted } from '../../../src/domain/shift.js';
 import { liteCall, turnCall } from '../../../src/domain/team/tenant-waits.js';
+import { afterGoingBack } from '../../../src/domain/team/turns-again.js';
 import { teamStatus } from '../../../src/domain/team/view.js';
 import { answers, given, idle, plan, TeamPlay, teamSetup } from '../../support/team-play.js';
 
@@ -127,6 +128,19 @@ describe('the clock of a team', () => {
     play.call({ type: 'ASK', agentId: 'a', content: 'And now?' });
     play.after(1_000);
     expect([elapsed(play), teamStatus(play.team).waiting?.for]).toEqual([1_000, 'lane']);
+  });
+  test('runs on in a team that goes back to where it waited so, as its turns begin anew', () => {
+    const play = awaits(new TeamPlay([plan('a')], time(60_000)), 'a');
+    const { run } = play.agent('a').turn!;
+    const late = { type: 'PERSON_AWAITED', agentId: 'a', run, call: turnCall(run), tenant: 'acme' } as const;
+    const { inbox } = afterGoingBack([], [late]);
+    for (const event of inbox) play.take(event);
+    play.after(1_000);
+    expect([inbox, elapsed(play), play.team.tenantWaits]).toEqual([
+      [{ type: 'WENT_BACK', known: [] }],
+      1_000,
+      undefined,
+    ]);
   });
   test('stands still while a lite agent alone waits so', () => {
     const liteAgents = [{ liteId: 'l', role: 'critic', adapter: { kind: 'simulated' } as const }];
