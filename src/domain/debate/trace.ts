@@ -13,12 +13,14 @@ const cut = (text: string): string => (text.length > 10_000 ? `${text.slice(0, 9
 /** What was run in the end, repairs included; else what was judged. */
 const lastPlan = (debate: DebateState): Plan => {
   const { plan, execution } = debate;
-  const done = (execution?.done ?? []).map(({ task }) => task);
-  if (execution?.valid) return { tasks: done };
-  // What a health check let stand is as much of the plan as was to be run last.
-  return execution && isHealthy(debate)
-    ? { tasks: [...done, ...execution.tasks.filter((task) => !done.includes(task))] }
-    : plan;
+  if (!execution) return plan;
+  const { done, tasks, round } = execution;
+  const succeeded = done.map(({ task }) => task);
+  if (execution.valid) return { tasks: succeeded };
+  if (!isHealthy(debate)) return plan;
+  // What a health check let stand is as much of the plan as was to be run last. The same task is another object once it was carried.
+  const ofRound = new Set(done.flatMap((one) => (one.round === round ? [one.task.task_id] : [])));
+  return { tasks: [...succeeded, ...tasks.filter(({ task_id: id }) => !ofRound.has(id))] };
 };
 
 /** What is remembered of a debate that is over but for its memory (spec 02 "Memory"); the same at every replay. */

@@ -128,6 +128,14 @@ describe('a health check', () => {
     expect(ended?.data).toMatchObject({ outcome: 'succeeded', reason: expect.stringContaining('health check') });
   });
 
+  test('that is healthy after the debate was carried on is remembered with each task once', () => {
+    const play = failing();
+    play.work = JSON.parse(JSON.stringify(play.debate)) as typeof play.debate;
+    play.checked();
+    const { trace } = play.effects.findLast((effect) => effect.type === 'store_trace')!;
+    expect(trace.plan).toEqual(plan('a', 'b', 'c'));
+  });
+
   test('that is not healthy is told to the critic, and healing goes on as without it', () => {
     const play = failing().checked('failed', ranWith(1, 'the page is empty'));
     expect(play.done.at(-1)).toBe('diagnosis critic');
