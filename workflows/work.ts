@@ -29,7 +29,7 @@ import {
 import { ParleyError, type ErrorCode } from '../src/domain/errors.js';
 import { type Asks, askedNote, noteMark } from '../src/domain/inbox/asks.js';
 import { iso } from '../src/domain/instant.js';
-import type { HasTenantWaits } from '../src/domain/tenant-waits.js';
+import { awaitingNobody, type HasTenantWaits } from '../src/domain/tenant-waits.js';
 import type { WebhookSetup } from '../src/domain/webhook/setup.js';
 import type { WorkState } from '../src/domain/work-state.js';
 import { shifted } from '../src/domain/shift.js';
@@ -265,11 +265,11 @@ export class WorkLoop<
       const data = { at: iso(Date.now()), message: `forked from checkpoint ${checkpoint} of ${id}` };
       state.events.push({ event: 'log', data, id: state.eventsBefore + state.events.length + 1 });
     }
-    // Nobody waits any more of those that did there: what was under way begins anew.
-    if ((state.isRestored || state.forkedFrom) && state.work.tenantWaits) {
-      const { tenantWaits: _, ...work } = state.work;
-      state.work = work as Work;
-      this.push(this.kind.tick);
+    if (state.isRestored || state.forkedFrom) {
+      const { work, inbox, hasWaited } = awaitingNobody(state.work, state.inbox);
+      state.work = work;
+      state.inbox = inbox;
+      if (hasWaited) this.push(this.kind.tick);
     }
     delete state.isRestored;
     delete state.forkedFrom;

@@ -33,6 +33,16 @@ export const takeTenantWait = (work: HasTenantWaits, { call, tenant }: TenantWai
   else delete work.tenantWaits;
 };
 
+/** Where what was under way begins anew: nobody waits any more of those that did, or were about to say so. */
+export const awaitingNobody = <Work extends HasTenantWaits, Event extends { type: string }>(
+  { tenantWaits, ...work }: Work,
+  inbox: readonly Event[],
+): { work: Work; inbox: Event[]; hasWaited: boolean } => ({
+  work: work as Work,
+  inbox: inbox.filter(({ type }) => type !== ('PERSON_AWAITED' satisfies TenantWaitEvent['type'])),
+  hasWaited: tenantWaits !== undefined,
+});
+
 export const tenantWaitOf = ({ tenantWaits = [] }: HasTenantWaits, call: string): TenantWait | null =>
   tenantWaits.find((wait) => wait.call === call) ?? null;
 

@@ -1,6 +1,8 @@
 import { restorePointOf } from '../../../src/domain/fan-out/restore.js';
+import { fanOutStatus } from '../../../src/domain/fan-out/view.js';
+import { awaitingNobody } from '../../../src/domain/tenant-waits.js';
 import { spentOf } from '../../../src/domain/work-account.js';
-import type { FanOutEffect } from '../../../src/domain/fan-out/effects.js';
+import type { FanOutEffect, FanOutEvent } from '../../../src/domain/fan-out/effects.js';
 import { aFanOut, anAgent, tasks } from '../../support/fan-out-bodies.js';
 import { FanOutPlay, setupOf } from '../../support/fan-out-play.js';
 import { amount } from '../../support/ledger-play.js';
@@ -68,5 +70,19 @@ describe('a restore of a fan-out', () => {
     play.fanOut = work;
     play.pass(0);
     expect([play.fanOut.waiting?.on, shown(asked(play, 'fan_in'))]).toEqual(['fan_in', ['fan_in']]);
+  });
+
+  test('goes on with its time, whoever waited for a person there or was about to say so', () => {
+    const waits = (call: string): FanOutEvent => ({ type: 'PERSON_AWAITED', call, tenant: 'acme' });
+    const play = begun({ budget: { max_seconds: 60 }, fan_out: { tasks: tasks(2) } });
+    play.send(waits('task 0'));
+    const inbox: FanOutEvent[] = [waits('task 1'), { type: 'PERSON_AWAITED', call: 'task 0', tenant: null }];
+    const isHeld = (): boolean => fanOutStatus(play.fanOut).time?.ends_at === null;
+    expect([play.send(...inbox.slice(0, 1)).fanOut.waiting?.for, isHeld()]).toEqual(['person', true]);
+    const { work, inbox: left, hasWaited } = awaitingNobody(play.fanOut, inbox);
+    play.fanOut = work;
+    play.send(...left).pass(0);
+    expect([hasWaited, left, play.fanOut.waiting?.for, isHeld()]).toEqual([true, [], 'lane', false]);
+    expect(awaitingNobody(work, [{ type: 'TICK' }])).toEqual({ work, inbox: [{ type: 'TICK' }], hasWaited: false });
   });
 });
