@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import type { ApiKey } from './api-keys.js';
 import type { SandboxBackend } from './contracts/execution.js';
+import { withoutCredentials } from './contracts/url.js';
 import type { DatedPrice } from './domain/ledger/prices.js';
 import type { RetentionRules } from './domain/retention.js';
 import { type S3Location, s3LocationOf } from './settings/artifacts.js';
@@ -122,8 +123,11 @@ export const loadConfig = (environment: NodeJS.ProcessEnv): Config => {
       parsed.error.issues.map((issue) => {
         const variable = String(issue.path[0]);
         const value = given[variable];
-        const got = value === undefined || secret.has(variable) ? '' : `; got ${JSON.stringify(value.slice(0, 120))}`;
-        return { variable, message: issue.message + got };
+        const got =
+          value === undefined || secret.has(variable)
+            ? ''
+            : `; got ${JSON.stringify(withoutCredentials(value).slice(0, 120))}`;
+        return { variable, message: withoutCredentials(issue.message) + got };
       }),
     );
   }

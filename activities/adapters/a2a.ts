@@ -80,7 +80,7 @@ export const openA2a = async (
     if (first.error instanceof ParleyError) throw first.error;
     throw new ParleyError(
       isTimeout(first.error) ? 'ETIMEOUT' : 'EAGENTDOWN',
-      `no connection to the agent at ${adapter.url}: ${describeError(first.error)}`,
+      `no connection to the agent at ${new URL(adapter.url).origin}: ${describeError(first.error)}`,
       { retryable: true },
     );
   }

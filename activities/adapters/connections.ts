@@ -1,5 +1,6 @@
 import { types } from 'node:util';
 import { Agent, buildConnector, Client, DecoratorHandler, type Dispatcher, Pool, fetch as undiciFetch } from 'undici';
+import { withoutCredentials } from '../../src/contracts/url.js';
 import { type ErrorCode, ParleyError } from '../../src/domain/errors.js';
 import { limitWrites } from './write-limit.js';
 
@@ -127,7 +128,7 @@ export const isTimeout = (error: unknown): boolean =>
     (cause) => cause.name === 'TimeoutError' || timeoutCodes.has(String((cause as { code?: unknown }).code)),
   );
 
-/** The causes' messages, each once: "fetch failed: connect ECONNREFUSED 127.0.0.1:1". */
+/** The causes' messages, each once: "fetch failed: connect ECONNREFUSED 127.0.0.1:1"; of a URL no user name and no password. */
 export const describeError = (error: unknown): string => {
   const messages = causesOf(error).flatMap((cause) => {
     const code = (cause as { code?: unknown }).code;
@@ -136,7 +137,7 @@ export const describeError = (error: unknown): string => {
   const told = messages.filter(
     (message, index) => !messages.slice(0, index).some((before) => before.includes(message)),
   );
-  return told.length > 0 ? told.join(': ') : String(error);
+  return withoutCredentials(told.length > 0 ? told.join(': ') : String(error));
 };
 
 /** What a refusal by status means: who must act, and whether another try can help. */

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { HttpAdapter } from '../../src/contracts/adapter.js';
 import type { Frame } from '../../src/contracts/frames.js';
+import { hasNoCredentials } from '../../src/contracts/url.js';
 import { ParleyError } from '../../src/domain/errors.js';
 import type { AgentFrame, AgentRequest } from '../ports.js';
 import { createBodyReader, type DataFrame } from './body-reader.js';
@@ -23,9 +24,10 @@ const bodyOf = (request: AgentRequest): string =>
     diversity_seed: request.diversitySeed,
   });
 
-/** Posts; follows a redirect only where it keeps the method and stays with the origin the request named. */
+/** Posts; errors name the origin alone, as a path or a query may hold a token. Follows a redirect only where it keeps the method and stays with the origin the request named. */
 const post = async (url: string, body: string, signal: AbortSignal, fetch: Fetch): Promise<Response> => {
   let at = new URL(url);
+  const { origin } = at;
   for (let redirects = 0; ; redirects += 1) {
     const response = await fetch(at.href, {
       method: 'POST',
@@ -39,16 +41,16 @@ const post = async (url: string, body: string, signal: AbortSignal, fetch: Fetch
     await response.body?.cancel();
     const target = URL.canParse(location, at.href) ? new URL(location, at.href) : null;
     if (response.status !== 307 && response.status !== 308) {
-      throw new ParleyError('EPROTO', `${at.href} redirects with ${response.status}; only 307 and 308 repeat a POST`);
+      throw new ParleyError('EPROTO', `${origin} redirects with ${response.status}; only 307 and 308 repeat a POST`);
     }
-    if (target?.origin !== at.origin) {
+    if (target?.origin !== origin || !hasNoCredentials(target.href)) {
       throw new ParleyError(
         'ESEC',
-        `${at.href} redirects to ${location}; redirects to another origin are not followed`,
+        `${origin} redirects to ${target?.origin ?? 'no URL'}; redirects to another origin are not followed, nor any with a user name`,
       );
     }
     if (redirects === mostRedirects) {
-      throw new ParleyError('EPROTO', `${url} redirects more than ${mostRedirects} times`);
+      throw new ParleyError('EPROTO', `${origin} redirects more than ${mostRedirects} times`);
     }
     at = target;
   }
@@ -136,7 +138,7 @@ export const openHttp = async (
   if (first !== 'dispatched' && 'error' in first && !call.signal.aborted) {
     throw new ParleyError(
       isTimeout(first.error) ? 'ETIMEOUT' : 'EAGENTDOWN',
-      `no connection to the agent at ${adapter.url}: ${describeError(first.error)}`,
+      `no connection to the agent at ${new URL(adapter.url).origin}: ${describeError(first.error)}`,
       { retryable: true },
     );
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { controlStatusSchema, usageSchema, windowSchema } from './frames.js';
+import { hasNoCredentials, noCredentials } from './url.js';
 
 const afterMs = z.number().int().min(0).max(86_400_000).default(0);
 const entryCommon = {
@@ -99,7 +100,11 @@ export const openaiCompatibleSchema = z
   .strictObject({
     kind: z.literal('openai-compatible'),
     provider: z.string().min(1).max(64).default('openai-compatible'),
-    base_url: z.url().optional().meta({ description: "Else OPENAI_BASE_URL of the worker's environment." }),
+    base_url: z
+      .url()
+      .refine(hasNoCredentials, `${noCredentials}; keys of models stand in the worker's environment`)
+      .optional()
+      .meta({ description: "Else OPENAI_BASE_URL of the worker's environment." }),
     model: modelName,
     max_tokens: maxTokens,
     temperature,
@@ -124,7 +129,7 @@ export const commandSchema = z
 export const httpSchema = z
   .strictObject({
     kind: z.literal('http'),
-    url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
+    url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).refine(hasNoCredentials, noCredentials),
   })
   .meta({ id: 'HttpAdapter', description: 'A remote agent that answers with frames as server-sent events.' });
 
@@ -133,6 +138,7 @@ export const a2aSchema = z
     kind: z.literal('a2a'),
     url: z
       .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+      .refine(hasNoCredentials, `${noCredentials}; PARLEY_AGENT_KEYS of the worker holds the keys of agents`)
       .meta({ description: 'Of the agent, below which its card is, or of the card itself (….json).' }),
   })
   .meta({ id: 'A2aAdapter', description: 'An agent of the A2A protocol; its artifacts are the answer.' });

@@ -1,15 +1,10 @@
 import { z } from 'zod';
 import { feedbackRequestSchema } from './feedback.js';
+import { hasNoCredentials, noCredentials } from './url.js';
 
 /** What is told of a piece of work: that it ended, in one of three ways, or that it stops until a person answers. */
 export const webhookEventNames = ['completed', 'failed', 'cancelled', 'awaiting_feedback'] as const;
 export type WebhookEventName = (typeof webhookEventNames)[number];
-
-const hasNoCredentials = (text: string): boolean => {
-  if (!URL.canParse(text)) return true; // another fault says so
-  const { username, password } = new URL(text);
-  return username === '' && password === '';
-};
 
 /** One receiver of what becomes of a piece of work (spec 08 "Webhooks"). */
 export const webhookSchema = z
@@ -17,7 +12,7 @@ export const webhookSchema = z
     url: z
       .url({ protocol: /^https?$/, error: 'must be an http or https URL such as https://hooks.example.com/parley' })
       .max(2_048)
-      .refine(hasNoCredentials, 'must hold no user name and no password; name a secret of the worker under secret.env')
+      .refine(hasNoCredentials, `${noCredentials}; name a secret of the worker under secret.env`)
       .meta({
         description: 'Where each event is posted. Shown with its origin alone, as a path or a query may hold a token.',
       }),

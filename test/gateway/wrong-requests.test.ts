@@ -83,6 +83,25 @@ describe('POST /v1/sessions refuses with every fault, and starts nothing,', () =
       withAdapter({ kind: 'a2a', url: 'ftp://agents.example.com' }),
       ['lanes[0].adapter.url: must be an http or https URL; got "ftp://agents.example.com"'],
     ],
+    [
+      'an agent whose URL says who calls',
+      withAdapter({ kind: 'a2a', url: 'https://me:sesame@agents.example.com' }),
+      [
+        'lanes[0].adapter.url: must hold no user name and no password; PARLEY_AGENT_KEYS of the worker holds the keys of agents',
+      ],
+    ],
+    [
+      'a remote agent whose URL says who calls',
+      withAdapter({ kind: 'http', url: 'https://me@agents.example.com' }),
+      ['lanes[0].adapter.url: must hold no user name and no password'],
+    ],
+    [
+      'a model whose URL says who calls',
+      withAdapter({ kind: 'openai-compatible', base_url: 'https://me:sesame@models.example.com', model: 'm' }),
+      [
+        "lanes[0].adapter.base_url: must hold no user name and no password; keys of models stand in the worker's environment",
+      ],
+    ],
     ['an adapter without kind', withAdapter({}), [`lanes[0].adapter.kind: is missing; it must be one of ${kindsText}`]],
     ['an adapter that is a text', withAdapter('scripted'), ['lanes[0].adapter: must be an object; got "scripted"']],
     [

@@ -55,6 +55,14 @@ describe('PARLEY_PROVIDER_LIMITS', () => {
       expect(() => settingsOf(JSON.stringify({ providers: { [name]: {} } }))).toThrow(/must be (http|a2a):HOST or/);
     },
   );
+  test.each(['http:me:sesame@example.com', 'a2a:https://me:sesame@example.com/'])(
+    'shows nobody who calls, where %s stands in place of a host',
+    (name) => {
+      const settings = () => settingsOf(JSON.stringify({ providers: { [name]: {} } }));
+      expect(settings).toThrow(/…@example\.com\/?: must be/);
+      expect(settings).not.toThrow(/sesame/);
+    },
+  );
   test.each(['http:example.com', 'a2a:127.0.0.1:8080', 'http:[::1]:8080', 'mcp:Orders', 'my:lab'])('takes %s', (name) =>
     expect(Object.keys(settingsOf(JSON.stringify({ providers: { [name]: {} } })).providers)).toEqual([name]),
   );

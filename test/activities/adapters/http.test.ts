@@ -233,6 +233,14 @@ describe('a remote agent that does not keep to frames', () => {
       status(307, { location: 'http://127.0.0.1:1/agent' }),
       { code: 'ESEC', message: expect.stringContaining('redirects to another origin are not followed') },
     ],
+    [
+      'by a redirect that says who calls',
+      (call) => {
+        const location = agent.url.replace('://', '://me:sesame@');
+        call.response.writeHead(307, { location }).end();
+      },
+      { code: 'ESEC', message: expect.not.stringContaining('sesame') },
+    ],
     ['by a redirect that drops the POST', status(302, { location: '/other' }), { code: 'EPROTO' }],
     ['by redirects in a circle', status(308, { location: '/agent' }), { code: 'EPROTO' }],
   ])('%s fails', async (_, answer, expected) => {
@@ -329,12 +337,22 @@ test('an address where nothing listens refuses the call', async () => {
   const { port } = server.address() as AddressInfo;
   server.close();
   await once(server, 'close');
-  const url = `http://127.0.0.1:${port}/`;
-  await expect(agents.open(requestOf({ kind: 'http', url }), listening().context)).rejects.toMatchObject({
+  const url = `http://127.0.0.1:${port}`;
+  await expect(
+    agents.open(requestOf({ kind: 'http', url: `${url}/sesame?key=sesame` }), listening().context),
+  ).rejects.toMatchObject({
     code: 'EAGENTDOWN',
     retryable: true,
     message: expect.stringMatching(new RegExp(`^no connection to the agent at ${url}: .*ECONNREFUSED`)) as string,
   });
+});
+
+test.each(['http', 'a2a'] as const)('who calls is told by no error of an %s agent', async (kind) => {
+  // As work of before has it: no request may hold such a URL any more.
+  const named = { kind, url: agent.url.replace('://', '://me:sesame@') };
+  const opened = agents.open({ ...requestOf(adapter()), adapter: named }, listening().context);
+  await expect(opened).rejects.toMatchObject({ message: expect.not.stringContaining('sesame') });
+  await expect(opened).rejects.toThrow('://…@');
 });
 
 describe('a provider whose calls are limited', () => {
@@ -378,7 +396,8 @@ describe('a provider whose calls are limited', () => {
 
   test('has nothing said of it by a call that Parley refuses itself, and has failed where nobody listens', async () => {
     const open = (to: Parameters<typeof requestOf>[0]) => governed.open(requestOf(to), listening().context);
-    await expect(open({ kind: 'mcp', server: 's', tool: 't' })).rejects.toMatchObject({ code: 'EPROTO' });
+    await expect(open({ kind: 'command', argv: ['cat'] })).rejects.toMatchObject({ code: 'ESEC' });
+    await expect(open({ kind: 'mcp', server: 'none', tool: 't' })).rejects.toMatchObject({ code: 'EPROTO' });
     await expect(open({ kind: 'http', url: 'http://127.0.0.1:1/' })).rejects.toMatchObject({ code: 'EAGENTDOWN' });
     expect(ends).toEqual(['unused', 'failed']);
   });
