@@ -157,6 +157,7 @@ describe('a team', () => {
 
   describe('that is asked by role,', () => {
     let id = '';
+    const critics = 'good, dead, mute, fine';
     /** One that nobody has asked anything. */
     const idle = (agentId: string, role: string, entry: { final: string } | { fail: { message: string } }) => ({
       role,
@@ -181,8 +182,10 @@ describe('a team', () => {
           idle('idle', 'reader', { final: 'nobody asks it' }),
           idle('good', 'critic', { final: 'good' }),
           idle('dead', 'critic', { fail: { message: 'no' } }),
+          idle('mute', 'critic', { final: '' }),
           idle('fine', 'critic', { final: 'fine' }),
           idle('ghost', 'grave', { fail: { message: 'no' } }),
+          idle('bones', 'grave', { final: ' ' }),
         ],
       });
     });
@@ -201,8 +204,8 @@ describe('a team', () => {
     });
 
     test.each([
-      ['all of its lite agents but one that fails', 'critic', 'completed', 'good, dead, fine', 'good\nfine'],
-      ['lite agents that all fail', 'grave', 'failed', 'ghost', null],
+      ['all of its lite agents but who fails or says nothing', 'critic', 'completed', critics, 'good\nfine'],
+      ['lite agents of whom none says anything', 'grave', 'failed', 'ghost, bones', null],
       ['nobody', 'nobody', 'failed', 'none', null],
     ])('has %s answer where it has no other agent', async (_, role, status, handledBy, answer) => {
       const asked = await ask('send-to-role', { role });
@@ -226,7 +229,7 @@ describe('a team', () => {
           answer: ['third', 'good\nfine', null, 'first', 'second'],
           lineage: [
             of('writer', 'w', 'third'),
-            of('critic', 'good, dead, fine', 'good\nfine'),
+            of('critic', critics, 'good\nfine'),
             of('nobody', 'none', null),
             of('reader', 'r1', 'first'),
             of('reader', 'r2', 'second'),

@@ -1,7 +1,7 @@
 import type { Json } from '../../contracts/frames.js';
 import type { PatternAnswer } from '../../contracts/team-status.js';
 import { iso } from '../instant.js';
-import { answerText } from '../text.js';
+import { answerText, isEmptyAnswer } from '../text.js';
 import { say, type TeamDraft } from './draft.js';
 import { type CallAnswer, done, type TeamEvent } from './effects.js';
 import type { PatternItem, PatternKind, PatternRun } from './pattern-state.js';
@@ -70,9 +70,9 @@ export const beginPattern = (draft: TeamDraft, patternId: string, pattern: Patte
   return done([...new Set(items.flatMap(({ agentId }) => agentId ?? []))]);
 };
 
-/** Answers of lite agents joined by newline; those that gave none are skipped, and none left is no answer (details 3.4). */
+/** Answers of lite agents joined by newline; empty ones are skipped, and none left is no answer (details 3.4). */
 export const joinedAnswers = (answers: readonly Json[]): string | null => {
-  const given = answers.filter((answer) => answer !== null).map(answerText);
+  const given = answers.filter((answer) => !isEmptyAnswer(answer)).map(answerText);
   return given.length === 0 ? null : given.join('\n');
 };
 

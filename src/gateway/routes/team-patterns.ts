@@ -96,7 +96,7 @@ const sendToRole = route({
   path: '/v1/teams/{id}/send-to-role',
   summary: 'Ask one agent of a role',
   description:
-    'The next one in turn, as round robin has it. Where no agent has the role, all of its lite agents are asked: `answer` has what they say, line by line, without those that fail; null where none is left, or nobody has the role.',
+    'The next one in turn, as round robin has it. Where no agent has the role, all of its lite agents are asked: `answer` has what they say, line by line, without those that fail or say nothing; null where none is left, or nobody has the role.',
   query: patternQuery,
   body: sendToRoleSchema,
   bodyExample: { content: 'Is it safe to add an index to orders?', role: 'reviewer' },

@@ -167,8 +167,9 @@ describe('send to a role', () => {
 
   test.each([
     ['some answer', ['a', null, 'c'], 'completed', 'a\nc'],
+    ['some say nothing', ['a', ' \n', false], 'completed', 'a\nfalse'],
     ['none answers', [null, null, null], 'failed', null],
-    ['one answers nothing in words', [null, '', null], 'completed', ''],
+    ['none says anything', [null, '', ' '], 'failed', null],
   ])('joins what lite agents say by newline, where %s', (_, answers, status, answer) => {
     const at = send(new TeamPlay([], lite('helper', 'helper', 'helper')));
     answers.forEach((one, index) =>
