@@ -1,5 +1,6 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
+import { workIdSchema } from '../src/contracts/work.js';
 import type { RecentFilter, RecentPage, Stage } from '../src/gateway/work-port.js';
 import { contextIn, contextName } from './context-name.js';
 import { searchAttributes } from './search-attributes.js';
@@ -28,20 +29,29 @@ const stages: Readonly<Record<Stage, { part: Part; clause: string }>> = {
   },
 };
 
-const dateOf = (milliseconds: number): string => quoted(new Date(milliseconds).toISOString());
+/** Stores read years of four digits alone; nothing began before 1970. */
+const latest = Date.UTC(9999, 0);
+const dateOf = (milliseconds: number): string =>
+  quoted(new Date(Math.min(Math.max(0, milliseconds), latest)).toISOString());
+
+/** Of a conversation, or of none and so one by itself. */
+const isOf = (context: string): string => {
+  const name = searchAttributes.name.name;
+  const called = `${name} = ${quoted(contextName(context))}`;
+  return workIdSchema.safeParse(context).success
+    ? `(${called} OR (${name} IS NULL AND WorkflowId = ${quoted(context)}))`
+    : called;
+};
 
 /** The query of one part; null: the filter wants nothing of it. */
 const queryOf = (part: Part, { kind, tenant, context, stage, sinceMs }: RecentFilter): string | null => {
   const wanted = stage === undefined ? null : stages[stage];
   if (wanted !== null && wanted.part !== part) return null;
-  const name = searchAttributes.name.name;
   return [
     `${searchAttributes.kind.name} = ${quoted(kind)}`,
     part === 'open' ? 'CloseTime IS NULL' : "CloseTime IS NOT NULL AND ExecutionStatus != 'ContinuedAsNew'",
     tenant === undefined ? null : `${searchAttributes.tenant.name} = ${quoted(tenant)}`,
-    context === undefined
-      ? null
-      : `(${name} = ${quoted(contextName(context))} OR (${name} IS NULL AND WorkflowId = ${quoted(context)}))`,
+    context === undefined ? null : isOf(context),
     sinceMs === undefined ? null : `${times[part]} >= ${dateOf(sinceMs)}`,
     wanted?.clause ?? null,
   ]

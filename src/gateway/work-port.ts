@@ -202,7 +202,6 @@ export interface WaitingWork {
   asked: AskedItem | null;
 }
 
-/** All kinds together. */
 /** How far work is, as those tell it who know no kinds: what has begun in earnest is at work. */
 export type Stage = 'submitted' | 'working' | 'completed' | 'failed' | 'cancelled';
 
@@ -232,6 +231,7 @@ export interface RecentPage {
   total: number;
 }
 
+/** All kinds together. */
 export interface WorkIndex {
   /** @throws ParleyError invalid_request for a cursor that is none of ours */
   list(filter: WorkFilter): Promise<WorkList>;

@@ -363,28 +363,30 @@ describe('Parley as an A2A agent', () => {
       }
     };
     const long = 'c'.repeat(256);
-    let [open, blue, broken, painted, alone] = ['', '', '', '', ''];
+    const odd = "a\0' OR ''='\n\\";
+    let [open, strange, blue, broken, painted, alone] = ['', '', '', '', '', ''];
     beforeAll(async () => {
       open = await started({ model: 'silent' });
+      strange = await started({ contextId: odd });
       blue = await started({ contextId: "painter's" });
       broken = await started({ model: 'broken' });
       painted = await started({ contextId: "painter's", model: 'json' });
       alone = await started({ contextId: long });
-      await untilListed({ status: TaskState.TASK_STATE_COMPLETED }, ({ tasks }) => tasks.length === 3);
+      await untilListed({ status: TaskState.TASK_STATE_COMPLETED }, ({ tasks }) => tasks.length === 4);
       await untilListed({ status: TaskState.TASK_STATE_FAILED }, ({ tasks }) => tasks.length === 1);
       await untilListed({ status: TaskState.TASK_STATE_WORKING }, ({ tasks }) => tasks.length === 1);
     });
     afterAll(() => v1.cancelTask({ tenant, id: open, metadata: undefined }));
 
     test('the last that began or ended first, without artifacts', async () => {
-      const all = [alone, painted, broken, blue, open];
+      const all = [alone, painted, broken, blue, strange, open];
       const page = await listed();
-      expect([idsOf(page), page.nextPageToken, page.pageSize, page.totalSize]).toEqual([all, '', 50, 5]);
+      expect([idsOf(page), page.nextPageToken, page.pageSize, page.totalSize]).toEqual([all, '', 50, 6]);
       const times = page.tasks.map(({ status }) => status?.timestamp ?? '');
       expect(times).toEqual(times.toSorted().toReversed());
-      expect(page.tasks.map(({ contextId }) => contextId)).toEqual([long, "painter's", broken, "painter's", open]);
+      expect(page.tasks.map(({ contextId }) => contextId)).toEqual([long, "painter's", broken, "painter's", odd, open]);
       expect(page.tasks.map(stateOf)).toEqual([
-        ...['TASK_STATE_COMPLETED', 'TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_COMPLETED'],
+        ...[completed, completed, 'TASK_STATE_FAILED', completed, completed],
         'TASK_STATE_WORKING',
       ]);
       expect(page.tasks[1]?.history[0]?.parts[0]?.content?.value).toBe('Which colour?');
@@ -397,11 +399,15 @@ describe('Parley as an A2A agent', () => {
       const pages = [await listed({ pageSize: 2 })];
       for (let token = pages[0]?.nextPageToken; token; token = pages.at(-1)?.nextPageToken)
         pages.push(await listed({ pageSize: 2, pageToken: token }));
-      expect(pages.map(idsOf)).toEqual([[alone, painted], [broken, blue], [open]]);
+      expect(pages.map(idsOf)).toEqual([
+        [alone, painted],
+        [broken, blue],
+        [strange, open],
+      ]);
       expect(pages.map(({ pageSize, totalSize }) => [pageSize, totalSize])).toEqual([
-        [2, 5],
-        [2, 5],
-        [2, 5],
+        [2, 6],
+        [2, 6],
+        [2, 6],
       ]);
     });
 
@@ -410,14 +416,26 @@ describe('Parley as an A2A agent', () => {
       ['a context with a long name', () => ({ contextId: long }), () => [alone]],
       ['a context of its own, by its id', () => ({ contextId: broken }), () => [broken]],
       ['no such context', () => ({ contextId: 'nobody' }), () => []],
+      ['a context of any characters', () => ({ contextId: odd }), () => [strange]],
+      ['no such context of any characters', () => ({ contextId: `${odd}\0` }), () => []],
       ['those at work', () => ({ status: TaskState.TASK_STATE_WORKING }), () => [open]],
       ['those that failed', () => ({ status: TaskState.TASK_STATE_FAILED }), () => [broken]],
-      ['those that completed', () => ({ status: TaskState.TASK_STATE_COMPLETED }), () => [alone, painted, blue]],
+      [
+        'those that completed',
+        () => ({ status: TaskState.TASK_STATE_COMPLETED }),
+        () => [alone, painted, blue, strange],
+      ],
       ['those that wait to begin', () => ({ status: TaskState.TASK_STATE_SUBMITTED }), () => []],
       ['those that were cancelled', () => ({ status: TaskState.TASK_STATE_CANCELED }), () => []],
       ['a state that none is ever in', () => ({ status: TaskState.TASK_STATE_INPUT_REQUIRED }), () => []],
       ['a context and a state', () => ({ contextId: "painter's", status: TaskState.TASK_STATE_FAILED }), () => []],
       ['what is new since a time to come', () => ({ statusTimestampAfter: '2096-01-01T00:00:00+01:00' }), () => []],
+      ['what is new since the end of time', () => ({ statusTimestampAfter: '9999-12-31T23:59:59-14:00' }), () => []],
+      [
+        'what is new since the beginning of time',
+        () => ({ statusTimestampAfter: '0000-01-01T00:00:00+14:00', status: TaskState.TASK_STATE_FAILED }),
+        () => [broken],
+      ],
       ['another tenant', () => ({ tenant: 'nobody' }), () => []],
     ])('of %s', async (_, filter, ids) => {
       const page = await listed(filter());
@@ -456,7 +474,8 @@ describe('Parley as an A2A agent', () => {
     });
 
     test('and names every fault of what it is asked', async () => {
-      const params = { pageSize: 101, status: 'SINGING', historyLength: -1, statusTimestampAfter: 'yesterday' };
+      const [pageSize, historyLength, statusTimestampAfter] = [101, -1, 'yesterday'];
+      const params = { tenant: "o'hara", pageSize, status: 'SINGING', historyLength, statusTimestampAfter };
       const { body } = await product.post('/a2a', { jsonrpc: '2.0', id: 1, method: 'ListTasks', params });
       const { code, message } = (body as { error: { code: number; message: string } }).error;
       expect(code).toBe(-32_602);

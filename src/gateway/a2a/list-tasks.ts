@@ -2,6 +2,7 @@ import { type ListTasksRequest, type ListTasksResponse, type Task, TaskState } f
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { z } from 'zod';
 import type { SessionStatus } from '../../contracts/session-status.js';
+import { tenantSchema } from '../../contracts/work.js';
 import { ParleyError } from '../../domain/errors.js';
 import { tenantFor } from '../access.js';
 import { inParallel } from '../in-parallel.js';
@@ -36,10 +37,13 @@ interface Filter {
 
 /** @throws RequestMalformedError that names every fault */
 const filterOf = (asked: ListTasksRequest): Filter => {
-  const { pageSize = presetPageSize, status, statusTimestampAfter: since, historyLength } = asked;
+  const { tenant, pageSize = presetPageSize, status, statusTimestampAfter: since, historyLength } = asked;
   const isAny = status === TaskState.TASK_STATE_UNSPECIFIED;
   const isNone = others.includes(status);
   const faults = [
+    tenant === '' || tenantSchema.safeParse(tenant).success
+      ? null
+      : 'tenant must be 1 to 64 letters, digits, ".", "_" or "-".',
     Number.isInteger(pageSize) && pageSize >= 1 && pageSize <= mostTasks
       ? null
       : `pageSize must be a whole number from 1 to ${mostTasks}.`,
