@@ -135,6 +135,8 @@ describe('a turn of an agent', () => {
     // A person has given more, an hour later.
     play.take({ type: 'VIEW', step: 1, view: { ids: [], add: [] }, timeLeftMs: 900 });
     expect([play.turn.phase, play.turn.round, timeLeftNow(play.turn, hour)]).toEqual(['ASKING', 1, 900]);
+    // A call that is made again, once a person has answered for its tenant, has had some of it.
+    expect([timeLeftNow(play.turn, hour, 250), timeLeftNow(play.turn, hour, 1_000)]).toEqual([650, 0]);
   });
 
   test('asks with the time that its team names, and with none where it names none later', () => {
