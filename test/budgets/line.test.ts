@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
 import { Registry } from 'prom-client';
+import { createBudgetActivities } from '../../activities/budget-activities.js';
 import { BudgetLine } from '../../activities/budgets/budget-line.js';
 import type { BudgetLink } from '../../activities/budgets/link.js';
 import { createBudgetMetrics } from '../../activities/budgets/metrics.js';
@@ -95,5 +98,51 @@ describe("a worker's line to the budget of a tenant", () => {
     await line.close();
     await refused;
     await expect(line.reserve(call, never)).rejects.toMatchObject({ code: 'EDRAINING' });
+  });
+});
+
+describe('the wait of work until a person has answered for the budget of its tenant', () => {
+  const quiet = () => new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
+  const waiting = (line: BudgetLine | null, environment = quiet()) => {
+    const rules = line && { limitsTokens: true, cheaperModels: {} };
+    const budgets = {
+      rulesOf: () => rules,
+      reserve: (...of: Parameters<BudgetLine['reserve']>) => line!.reserve(...of),
+    };
+    const { awaitBudget } = createBudgetActivities({ budgets });
+    return environment.run(awaitBudget, call) as Promise<void>;
+  };
+
+  test('ends once the call may be made, and holds nothing itself: it does not come again, but waits', async () => {
+    const { line, asked, said } = lineTo(answers(), answers({ granted: [grant(1)] }));
+    await waiting(line);
+    await until(() => said.length === 1);
+    expect(said).toEqual([{ type: 'ended', worker: 'w', number: 1, since: 7, used: amount(0) }]);
+    expect(asked[0]?.events).toEqual([{ type: 'wanted', demand: expect.not.objectContaining({ comesAgain: true }) }]);
+    await line.close();
+  });
+  test('ends where the call is refused, which who makes it hears then, and where its tenant has no budget any more', async () => {
+    const { line } = lineTo(answers({ refused: [{ number: 1, message: 'it was stopped by a person' }] }));
+    await waiting(line);
+    await line.close();
+    await waiting(null);
+  });
+  test('is another worker’s where its own stops', async () => {
+    const { line, asked } = lineTo(answers({ waitMs: 60_000 }));
+    const refused = expect(waiting(line)).rejects.toMatchObject({ code: 'EDRAINING' });
+    await until(() => asked.length > 0);
+    await line.close();
+    await refused;
+  });
+  test('is taken back where the work is cancelled', async () => {
+    const { line, asked, said } = lineTo(answers({ waitMs: 60_000 }));
+    const environment = quiet();
+    const cancelled = expect(waiting(line, environment)).rejects.toThrow();
+    await until(() => asked.length > 0);
+    environment.cancel('CANCELLED');
+    await cancelled;
+    await until(() => said.length > 0);
+    expect(said[0]).toEqual({ type: 'withdrawn', worker: 'w', number: 1 });
+    await line.close();
   });
 });

@@ -58,7 +58,7 @@ describe('a fork of a debate, from whatever point of it,', () => {
       // Every point of one play is one too many: the first, and those at which it may be refused.
       for (const work of [moments[0]!, moments[seed % moments.length]!, moments.at(-1)!]) {
         const fault = debateForkFault(work);
-        expect(fault !== null).toBe(work.execution !== null || isOver(work));
+        expect(fault !== null).toBe(work.execution !== null || work.cancelled || isOver(work));
         if (fault !== null) {
           expect(fault).toMatch(
             / is [A-Z_]+ there and cannot be forked: .*; fork it from .* it is [A-Z_]+ or before\.$/,
@@ -157,6 +157,19 @@ describe('a fork of a debate', () => {
     expect(rejected.debate.decision?.decision).toBe('REJECT');
   });
 
+  test.each([
+    ['approve', 'AWAITING_APPROVAL'],
+    ['request_changes', 'ROUND_SOLUTION'],
+  ])('that was cancelled after somebody answered %s is refused, while that is recorded, too', (response, latest) => {
+    const play = new DebatePlay({ ...body, approval: { ...required, k: 2 } }).open().pass();
+    play.feedback(response, { comment: 'smaller' }).cancel();
+    expect([play.state, debateForkFault(play.debate)]).toEqual([
+      'AUDITING',
+      `debate debate-1 is AUDITING there and cannot be forked: it was cancelled; fork it from a checkpoint at which it is ${latest} or before.`,
+    ]);
+    expect(() => forked(play.debate)).toThrow('it was cancelled');
+  });
+
   test('keeps the request for changes that another pass answers', () => {
     const play = new DebatePlay({ ...body, approval: required }).open().pass();
     play.feedback('request_changes', { comment: 'smaller' });
@@ -188,6 +201,10 @@ describe('a fork of a debate', () => {
     ['task', { task: 'Drop the index' }],
     ['plan', { plan: plan('t2') }],
     ['workspace', { workspace: { path: '/srv/other', locks: {} } }],
+    [
+      'health check',
+      { healing: { check: { argv: ['true'], cwd: '.', env: {}, stdin: '', timeout_ms: 9 }, timeout_ms: 300_000 } },
+    ],
   ])('with another %s begins from nothing', (_, change) => {
     const fork = forked(new DebatePlay(body).open().pass().debate, change);
     expect([asked(fork), fork.debate.statements, fork.debate.setup]).toMatchObject(['verify_identity', [], change]);
