@@ -623,6 +623,11 @@ describe('A2A with keys', () => {
     const first = (await rpc('acme', 'ListTasks', { pageSize: 3 })).body as object;
     expect(rig.sessions.recently.at(-1)).toMatchObject({ kind: 'session', tenant: 'acme', limit: 3 });
     expect(first).toMatchObject({ result: { tasks: [{ id }], nextPageToken: 'more', pageSize: 3, totalSize: 7 } });
+    // One that has moved on since it was listed, or is not kept any more, is left out.
+    const { body: moved } = await rpc('acme', 'ListTasks', { status: 'TASK_STATE_COMPLETED' });
+    rig.sessions.failing.status = new ParleyError('not_found', 'There is no such session.');
+    const { body: gone } = await rpc('acme', 'ListTasks', {});
+    for (const empty of [moved, gone]) expect(empty).toMatchObject({ result: { tasks: [], nextPageToken: 'more' } });
     rig.sessions.failing.status = new ParleyError('unavailable', 'No worker answers.');
     const { body: bare } = await rpc('acme', 'ListTasks', {});
     rig.sessions.failing = {};
