@@ -145,4 +145,36 @@ describe('the wait of work until a person has answered for the budget of its ten
     expect(said[0]).toEqual({ type: 'withdrawn', worker: 'w', number: 1 });
     await line.close();
   });
+
+  test('is one of at most 100 in a worker; what comes then looks, and comes again later', async () => {
+    let answer: () => void = () => {};
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    let ended = 0;
+    const granted = { isCheaper: false, end: () => void (ended += 1) };
+    let held = 0;
+    let isAsked = true;
+    const { awaitBudget } = createBudgetActivities({
+      budgets: {
+        rulesOf: () => ({ limitsTokens: true, cheaperModels: {} }),
+        reserve: async (given, _, comesAgain) => {
+          if (comesAgain === true && isAsked) throw new PersonAskedError('needs more', given);
+          held += 1;
+          if (isAsked) await answered;
+          return granted;
+        },
+      },
+    });
+    const wait = () => quiet().run(awaitBudget, call) as Promise<void>;
+    const waits = Array.from({ length: 100 }, wait);
+    await until(() => held === 100);
+    await expect(wait()).rejects.toMatchObject({ message: 'needs more', nextRetryDelay: 30_000, nonRetryable: false });
+    isAsked = false;
+    await wait();
+    answer();
+    await Promise.all(waits);
+    isAsked = true;
+    // There is room again.
+    await Promise.all(Array.from({ length: 100 }, wait));
+    expect([held, ended]).toEqual([201, 201]);
+  });
 });
