@@ -13,6 +13,7 @@ import { tenantBudgetView, untouchedBudget } from '../src/domain/tenant-budget/v
 import type { BudgetsPort } from '../src/gateway/budgets-port.js';
 import { statusQuery } from '../workflows/messages.js';
 import { answerBudgetUpdate } from '../workflows/tenant-budget-messages.js';
+import { askQuery } from './ask-query.js';
 import { parleyTaskQueue } from './task-queue.js';
 import { translated } from './temporal-errors.js';
 import { quoted } from './work-list.js';
@@ -70,7 +71,7 @@ export const createBudgets = ({
         if (error instanceof WorkflowNotFoundError) return null; // nothing was ever asked of it
         throw error;
       }
-      return tenantBudgetSchema.parse(await handle.query(statusQuery));
+      return tenantBudgetSchema.parse(await askQuery(client, deadlineMs, () => handle.query(statusQuery)));
     });
 
   /** null: there is none. */

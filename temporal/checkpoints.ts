@@ -6,6 +6,7 @@ import { ParleyError } from '../src/domain/errors.js';
 import { goneBecause, retained, type RetentionRules, retentionPreset } from '../src/domain/retention.js';
 import type { CarriedState, CheckpointsPort } from '../src/gateway/work-port.js';
 import { placeQuery } from '../workflows/messages.js';
+import { askQuery } from './ask-query.js';
 import type { History, Replayer } from './replaying.js';
 import { createRestore, restoreItem } from './restores.js';
 import { searchAttributes } from './search-attributes.js';
@@ -70,7 +71,7 @@ export const createCheckpoints = (options: CheckpointsOptions): CheckpointsPort 
     }
   };
   const placeOf = (kind: Kind, id: string): Promise<Place> =>
-    within(kind, id, () => client.workflow.getHandle(id).query(placeQuery));
+    within(kind, id, () => askQuery(client, deadlineMs, () => client.workflow.getHandle(id).query(placeQuery)));
 
   const historyOf = (kind: Kind, id: string, runId?: string): Promise<History> =>
     within(kind, id, () => client.workflow.getHandle(id, runId).fetchHistory());

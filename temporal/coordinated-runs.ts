@@ -12,6 +12,7 @@ import { runStatus } from '../src/domain/run/view.js';
 import { wordOf } from '../src/domain/run/word.js';
 import { fromFailure } from '../src/failure.js';
 import { feedbackUpdate, runWorkflowType, statusQuery, watchUpdate, wordQuery } from '../workflows/messages.js';
+import { askQuery } from './ask-query.js';
 import { createRunsClient } from './runs-client.js';
 import { searchAttributes } from './search-attributes.js';
 import { notFound, translated } from './temporal-errors.js';
@@ -54,9 +55,12 @@ export const createCoordinatedRuns = ({
   };
 
   const query = {
-    word: (runId: string): Promise<RunWord> => within(runId, () => client.workflow.getHandle(runId).query(wordQuery)),
+    word: (runId: string): Promise<RunWord> =>
+      within(runId, () => askQuery(client, deadlineMs, () => client.workflow.getHandle(runId).query(wordQuery))),
     status: (runId: string): Promise<RunStatus> =>
-      within(runId, () => client.workflow.getHandle(runId).query(statusQuery)) as Promise<RunStatus>,
+      within(runId, () =>
+        askQuery(client, deadlineMs, () => client.workflow.getHandle(runId).query(statusQuery)),
+      ) as Promise<RunStatus>,
   };
 
   const start: CoordinatedRunsPort['start'] = async (run) => {

@@ -9,6 +9,7 @@ import type { ProvidersPort } from '../src/gateway/providers-port.js';
 import { sharedKinds } from '../src/provider.js';
 import { type LimitSettings, limitsFor } from '../src/settings/limits.js';
 import { statusQuery } from '../workflows/messages.js';
+import { askQuery } from './ask-query.js';
 import { parleyTaskQueue } from './task-queue.js';
 import { translated } from './temporal-errors.js';
 import { quoted } from './work-list.js';
@@ -65,9 +66,8 @@ export const createProviders = ({
   const find = async (provider: string): Promise<Provider | null> => {
     const description = await describe(provider);
     if (description?.status.name !== 'RUNNING') return atRest(provider);
-    const said = await within(provider, () =>
-      client.workflow.getHandle(governorId(taskQueue, provider)).query(statusQuery),
-    );
+    const governor = client.workflow.getHandle(governorId(taskQueue, provider));
+    const said = await within(provider, () => askQuery(client, deadlineMs, () => governor.query(statusQuery)));
     return { ...providerStatusSchema.parse(said), for_each: forEach(provider), running: true };
   };
 

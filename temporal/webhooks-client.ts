@@ -13,6 +13,7 @@ import type { WebhookMemo } from '../src/domain/webhook/setup.js';
 import { webhookWorkflowType } from '../src/domain/webhook/setup.js';
 import type { WebhooksPort } from '../src/gateway/webhooks-port.js';
 import { statusQuery } from '../workflows/messages.js';
+import { askQuery } from './ask-query.js';
 import { searchAttributes } from './search-attributes.js';
 import { startedWith } from './started-with.js';
 import { notFound, translated } from './temporal-errors.js';
@@ -86,7 +87,9 @@ export const createWebhooks = (client: Client, deadlineMs = 10_000): WebhooksPor
     const state = stateOf(how.name);
     const left = state === 'pending' ? null : await leftBehind(id);
     if (left !== null) return left;
-    const asked = (await within(id, () => client.workflow.getHandle(id).query(statusQuery))) as WebhookStatus;
+    const asked = (await within(id, () =>
+      askQuery(client, deadlineMs, () => client.workflow.getHandle(id).query(statusQuery)),
+    )) as WebhookStatus;
     if (state === 'pending' || asked.state !== 'pending') return asked;
     const ended = { ended_at: closeTime?.toISOString() ?? null, next_attempt_at: null };
     return { ...asked, ...ended, state, detail: closedDetail(how.name) };

@@ -21,6 +21,7 @@ import { taskTimeoutOf } from '../src/domain/task-timeout.js';
 import type { CarriedState, StartOptions, WorkPort, WorkSetup, WorkStatus } from '../src/gateway/work-port.js';
 import { eventsQuery } from '../workflows/messages.js';
 import { fromFailure } from '../src/failure.js';
+import { askQuery } from './ask-query.js';
 import { callWaits } from './call-waits.js';
 import { grpcStatus } from './grpc-status.js';
 import { createNextAnswers } from './next-answers.js';
@@ -142,7 +143,14 @@ export const createWorkClient = <
   // work for the worker, and nobody needs two answers of the same moment.
   const queryTurns = createTurns(1);
   const nextStatus = createNextAnswers<Status>();
-  const query = <T>(id: string, ask: () => Promise<T>): Promise<T> => queryTurns(id, () => within(id, deadlineMs, ask));
+  const query = <T>(id: string, ask: () => Promise<T>): Promise<T> =>
+    queryTurns(id, async () => {
+      try {
+        return await askQuery(client, deadlineMs, ask);
+      } catch (error) {
+        throw translated(error, kind, id);
+      }
+    });
   /** Ids seen to be of this kind: others are not queried, since no worker of ours could answer for them. */
   const seen = new Set<string>();
   const remember = (id: string): void => {
