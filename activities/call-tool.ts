@@ -61,7 +61,7 @@ const interrupted = (name: string): ToolError => ({
   message: `${name} was begun, and then its worker died: it may have happened in whole, in part or not at all. It was not done again; look at what is there before you do`,
 });
 
-/** An answer as any other: what follows of it its team says when the agent reads on. */
+/** What its agent is answered: whether the agent ends, or is given more time, its team says when it reads on. */
 const outOfTime = (name: string, hasBegun: boolean): ToolError => ({
   status: 'error',
   code: 'EBUDGET',

@@ -16,6 +16,17 @@ import { teamSetup } from '../support/team-play.js';
 
 const folder = fileURLToPath(new URL('./histories/', import.meta.url));
 
+/** Gives a team whose time is over ten minutes, once it asks for more. */
+const giveTime = async ({ teams, post }: Product, id: string): Promise<void> => {
+  const { asked_budget: asks } = await teams.until(id, (status) => status.asked_budget !== undefined);
+  await post(`/v1/teams/${id}/feedback`, {
+    request_id: asks!.request_id,
+    response: 'approve',
+    limits: { max_seconds: 600 },
+    provided_by: 'anna',
+  });
+};
+
 /** Keeps the history of an agent's turn beside that of its team, once it has begun and ended. */
 const keepTurn = async (product: Product, workflowId: string, name: string): Promise<void> => {
   const handle = product.client.workflow.getHandle(workflowId);
@@ -198,13 +209,7 @@ const stories: Record<string, Story> = {
       ],
     },
     async (product, id) => {
-      const { asked_budget: asks } = await product.teams.until(id, (status) => status.asked_budget !== undefined);
-      await product.post(`/v1/teams/${id}/feedback`, {
-        request_id: asks!.request_id,
-        response: 'approve',
-        limits: { max_seconds: 600 },
-        provided_by: 'anna',
-      });
+      await giveTime(product, id);
       await keepTurn(product, `${id}.agent.a.1`, 'returned-after-more-time');
     },
   ),
@@ -218,13 +223,7 @@ const stories: Record<string, Story> = {
       ],
     },
     async (product, id) => {
-      const { asked_budget: asks } = await product.teams.until(id, (status) => status.asked_budget !== undefined);
-      await product.post(`/v1/teams/${id}/feedback`, {
-        request_id: asks!.request_id,
-        response: 'approve',
-        limits: { max_seconds: 600 },
-        provided_by: 'anna',
-      });
+      await giveTime(product, id);
       await keepTurn(product, `${id}.agent.a.1`, 'returned-after-its-time-ended-a-tool');
     },
   ),
